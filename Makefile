@@ -1,0 +1,164 @@
+# hapticd: one non-recursive Makefile. Everything it makes is under $(BUILD).
+#   make run [ARGS=...]   install what is missing, build, run the server on the simulated Falcon
+#   make test             the same for the tests
+#   make check            structure, real-time section, sanitizers, format, tidy
+#   make bench [ONLY=x]   every benchmark (or one group) into build/bench.json
+#   make fuzz             every parser under libFuzzer, FUZZ_SECONDS each
+#   make campaign         long random play, cold starts, kill tests
+#   make figures          every picture of the documents
+#   make install          DESTDIR and PREFIX are honoured
+
+BUILD    ?= build
+CC       ?= cc
+CXX      ?= c++
+OPT      ?= -O2 -g
+PREFIX   ?= /usr/local
+SANITIZE ?=
+ARGS     ?=
+
+.DELETE_ON_ERROR:
+.PHONY: all run test check bench fuzz campaign figures install clean deps \
+        deps-check deps-bench check-layers check-rt check-format check-tidy check-sanitizers
+
+all: programs
+
+# --- packages -------------------------------------------------------------------------------------
+PACKAGES       := gcc g++ libc6-dev pkg-config libusb-1.0-0-dev libconfuse-dev libjansson-dev \
+                  zlib1g-dev libhdf5-dev libxml2-dev libassimp-dev scdoc
+TEST_PACKAGES  := libcmocka-dev jq libseccomp-dev
+CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev libclang-rt-19-dev spin
+BENCH_PACKAGES := jq rt-tests liblapacke-dev libopenblas-dev libfcl-dev libccd-dev libbullet-dev \
+                  libmujoco-dev libocct-foundation-dev libocct-modeling-data-dev \
+                  libocct-modeling-algorithms-dev libocct-data-exchange-dev libeigen3-dev
+
+deps:
+	@sh config/install-packages.sh $(PACKAGES) $(TEST_PACKAGES)
+deps-check:
+	@sh config/install-packages.sh $(CHECK_PACKAGES)
+deps-bench:
+	@sh config/install-packages.sh $(BENCH_PACKAGES)
+
+# --- compiler -------------------------------------------------------------------------------------
+pkg = $(shell pkg-config $(1) 2>/dev/null)
+LIBRARIES = libusb-1.0 libconfuse jansson zlib hdf5 libxml-2.0 assimp
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wcast-qual -Wwrite-strings \
+            -Wdouble-promotion -Wstrict-prototypes -Wmissing-prototypes -Werror
+CPPFLAGS  = -I. -D_GNU_SOURCE $(addprefix -isystem ,$(patsubst -I%,%,$(filter -I%,$(call pkg,--cflags $(LIBRARIES)))))
+CFLAGS    = -std=c17 -MMD -MP -ffp-contract=off -fno-jump-tables -fno-math-errno -pthread $(OPT) $(WARNINGS)
+CXXFLAGS  = -std=c++17 -MMD -MP -ffp-contract=off -pthread $(OPT) -Wall -Wextra
+LDFLAGS   = -pthread -Wl,--as-needed
+LDLIBS    = $(call pkg,--libs $(LIBRARIES)) -ldl -lm
+ifneq ($(SANITIZE),)
+CFLAGS   += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+LDFLAGS  += -fsanitize=$(SANITIZE)
+endif
+
+# --- the house ------------------------------------------------------------------------------------
+ROOMS    := geometry collide solver devices config server
+MAINS    := server/main.c server/haptic.c
+SRC      := $(filter-out $(MAINS),$(wildcard $(ROOMS:=/*.c) devices/falcon/*.c server/client/*.c))
+OBJ      := $(SRC:%.c=$(BUILD)/%.o)
+HEADERS  := $(wildcard $(ROOMS:=/*.h) devices/falcon/*.h server/client/*.h)
+LIBRARY  := $(BUILD)/libhapticd.a
+
+programs: $(BUILD)/hapticd $(BUILD)/haptic
+
+$(LIBRARY): $(OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+$(BUILD)/hapticd: $(BUILD)/server/main.o $(LIBRARY)
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(LIBRARY) $(LDLIBS)
+$(BUILD)/haptic: $(BUILD)/server/haptic.o $(LIBRARY)
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(LIBRARY) $(LDLIBS)
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+$(BUILD)/%.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+
+run: deps
+	@$(MAKE) --no-print-directory programs
+	$(BUILD)/hapticd $(ARGS)
+
+# --- tests: one cmocka program per tests/test_*.c, and scripts tests/test_*.sh ---------------------
+TEST_SRC      := $(wildcard tests/test_*.c)
+TEST_PROGRAMS := $(TEST_SRC:%.c=$(BUILD)/%)
+TEST_SUPPORT  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
+TEST_SCRIPTS  := $(wildcard tests/test_*.sh)
+TEST_LIBS      = $(call pkg,--libs cmocka libseccomp)
+
+$(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(TEST_SUPPORT) $(LIBRARY)
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_SUPPORT) $(LIBRARY) $(TEST_LIBS) $(LDLIBS)
+
+test: deps
+	@$(MAKE) --no-print-directory test-programs
+	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(TEST_PROGRAMS) $(TEST_SCRIPTS)
+.PHONY: test-programs
+test-programs: programs $(TEST_PROGRAMS)
+
+# --- checks ---------------------------------------------------------------------------------------
+check: deps deps-check
+	@$(MAKE) --no-print-directory check-layers check-rt check-format check-tidy
+	@$(MAKE) --no-print-directory check-sanitizers
+
+check-layers:
+	tests/check-layers.sh
+check-rt: $(OBJ)
+	tests/check-rt.sh tests/rt-allow.txt $(OBJ)
+check-format:
+	clang-format --dry-run -Werror $(SRC) $(HEADERS) $(MAINS) $(wildcard tests/*.[ch] tests/*/*.[ch])
+check-tidy:
+	printf '%s\n' $(SRC) $(MAINS) | xargs -P 2 -n 4 sh -c \
+	    'clang-tidy --quiet "$$@" -- -std=c17 $(CPPFLAGS) 2>/dev/null' tidy
+check-sanitizers:
+	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined OPT="-O1 -g" test
+	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread OPT="-O1 -g" test
+
+# --- benchmarks: tests/bench/bench_GROUP.c, with tests/bench/peer_GROUP.cpp where it has peers ------
+BENCH_SRC      := $(wildcard tests/bench/bench_*.c)
+BENCH_PROGRAMS := $(BENCH_SRC:%.c=$(BUILD)/%)
+BENCH_RUN       = $(if $(ONLY),$(filter %/bench_$(ONLY),$(BENCH_PROGRAMS)),$(BENCH_PROGRAMS))
+
+# Libraries of the peers, by group: BENCH_LIBS_witness, BENCH_CPPFLAGS_witness, ...
+
+.SECONDEXPANSION:
+$(BENCH_PROGRAMS): $(BUILD)/tests/bench/bench_%: $(BUILD)/tests/bench/bench_%.o \
+        $(BUILD)/tests/bench/bench.o $(TEST_SUPPORT) $(LIBRARY) \
+        $$(patsubst %.cpp,$(BUILD)/%.o,$$(wildcard tests/bench/peer_$$*.cpp))
+	$(CXX) $(LDFLAGS) -rdynamic -o $@ $(filter %.o,$^) $(LIBRARY) $(BENCH_LIBS_$*) $(TEST_LIBS) $(LDLIBS)
+$(BUILD)/tests/bench/peer_%.o: CPPFLAGS += $(BENCH_CPPFLAGS_$*)
+
+bench: deps deps-bench
+	@$(MAKE) --no-print-directory programs $(BENCH_RUN)
+	@BUILD=$(BUILD) tests/bench/run.sh $(BENCH_RUN)
+
+# --- fuzzers: tests/fuzz/fuzz_PARSER.c, built with clang ------------------------------------------
+FUZZ_SECONDS ?= 60
+FUZZ_SRC      = $(if $(ONLY),$(wildcard tests/fuzz/fuzz_$(ONLY).c),$(wildcard tests/fuzz/fuzz_*.c))
+
+fuzz: deps deps-check
+	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) MAKE="$(MAKE)" tests/fuzz/run.sh $(FUZZ_SRC)
+$(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIBRARY)
+	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(LDLIBS)
+
+# --- long runs and pictures: tests/campaign/*.sh, tests/figures/figure_*.c ------------------------
+campaign: deps
+	@$(MAKE) --no-print-directory programs test-programs
+	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(wildcard tests/campaign/*.sh)
+
+FIGURE_SRC      := $(wildcard tests/figures/figure_*.c)
+FIGURE_PROGRAMS := $(FIGURE_SRC:%.c=$(BUILD)/%)
+$(FIGURE_PROGRAMS): $(BUILD)/tests/figures/%: $(BUILD)/tests/figures/%.o $(TEST_SUPPORT) $(LIBRARY)
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_SUPPORT) $(LIBRARY) $(TEST_LIBS) $(LDLIBS)
+figures: deps
+	@$(MAKE) --no-print-directory programs $(FIGURE_PROGRAMS)
+	@mkdir -p $(BUILD)/figures
+	@for f in $(FIGURE_PROGRAMS); do echo "$$f"; $$f $(BUILD)/figures || exit 1; done
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

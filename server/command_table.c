@@ -1,0 +1,7 @@
+#include "server/command.h"
+
+#include <stddef.h>
+
+const command command_table[] = {
+    {NULL, NULL, NULL},
+};
