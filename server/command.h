@@ -19,6 +19,8 @@ typedef struct command {
     const char *summary; /* one line for `haptic --help` */
 } command;
 
+int cmd_ccd(int argc, char **argv);
+
 /* All commands in the order of the help text, ended by a NULL name. */
 extern const command command_table[];
 

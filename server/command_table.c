@@ -3,5 +3,6 @@
 #include <stddef.h>
 
 const command command_table[] = {
+    {"ccd", cmd_ccd, "first time of contact of moving features and bodies"},
     {NULL, NULL, NULL},
 };
