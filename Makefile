@@ -18,7 +18,7 @@ ARGS     ?=
 
 .DELETE_ON_ERROR:
 .PHONY: all run test check bench fuzz campaign figures install clean deps \
-        deps-check deps-bench check-layers check-rt check-format check-tidy check-sanitizers
+        deps-check deps-bench check-layers check-rt check-format check-tidy check-sanitizers test-threaded
 
 all: programs
 
@@ -113,9 +113,15 @@ check-format:
 check-tidy:
 	printf '%s\n' $(SRC) $(MAINS) | xargs -P 2 -n 4 sh -c \
 	    'clang-tidy --quiet "$$@" -- -std=c17 $(CPPFLAGS) 2>/dev/null' tidy
+
+# The programs in which more than one thread runs: the only ones that can race.
+THREADED_TESTS := $(basename $(notdir $(shell grep -l '^/\* threads:' $(TEST_SRC) /dev/null)))
 check-sanitizers:
-	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined OPT="-O1 -g" test
-	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread OPT="-O1 -g" test
+	TEST_EFFORT=0.1 $(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined OPT="-O1 -g" test
+	TEST_EFFORT=0.1 $(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread OPT="-O1 -g" test-threaded
+test-threaded: deps
+	@$(MAKE) --no-print-directory programs $(THREADED_TESTS:%=$(BUILD)/tests/%)
+	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(THREADED_TESTS:%=$(BUILD)/tests/%)
 
 # --- benchmarks: tests/bench/bench_GROUP.c, with tests/bench/peer_GROUP.cpp where it has peers ------
 BENCH_SRC      := $(wildcard tests/bench/bench_*.c)

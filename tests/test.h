@@ -70,6 +70,15 @@ static inline int test_random_index(test_random *r, int count)
     return (int)(test_random_u64(r) % (uint64_t)count);
 }
 
+/* How many of `count` repetitions to run: all, or the share (0..1) that TEST_EFFORT names, which the
+ * slow sanitizer builds set. At least one. */
+static inline int test_effort(int count)
+{
+    const char *share = getenv("TEST_EFFORT");
+    int reduced = share ? (int)(atof(share) * count) : count;
+    return reduced > 1 ? reduced : 1;
+}
+
 static inline vec3 test_random_vec3(test_random *r, double size)
 {
     double x = test_random_between(r, -size, size);
