@@ -32,6 +32,31 @@ enum {
     REASON_DEGRADED = 1u << 17     /* no real-time scheduling: real motors stay off */
 };
 
+/* Where a hand is between power-up and force. Only SERVO_RUNNING gives the full force. */
+typedef enum servo_state {
+    SERVO_DISARMED = 0, /* switched off by the operator */
+    SERVO_HOMING = 1,   /* the device does not know its place yet, or sends nothing */
+    SERVO_WAITING = 2,  /* for a world, and for the tool to be clear of every body */
+    SERVO_RAMPING = 3,  /* the force rises to its full value */
+    SERVO_RUNNING = 4,
+    SERVO_FADING = 5, /* an input is stale, too fast or outside: less than the full force */
+    SERVO_ESTOP = 6,  /* latched until COMMAND_ARM */
+    SERVO_FAULT = 7   /* latched until COMMAND_ARM */
+} servo_state;
+
+/* What COMMAND_SET can change while the server runs: server/parameters.h has names and ranges. */
+typedef enum servo_parameter {
+    PARAMETER_NONE = 0,
+    PARAMETER_DEGRADED = 1,  /* 1: no real-time scheduling; set by the servo thread at its start */
+    PARAMETER_WATCHDOG = 2,  /* 1: a watchdog tripped: latches a fault */
+    PARAMETER_STIFFNESS = 3, /* N/m, upper bound on every material */
+    PARAMETER_DAMPING = 4,   /* N s/m, added to every material's */
+    PARAMETER_MAX_FORCE = 5, /* N, at most what the configuration allows */
+    PARAMETER_FRICTION = 6,  /* factor on every material's friction */
+    PARAMETER_MAX_SPEED = 7, /* m/s, at most what the configuration allows */
+    PARAMETER_COUNT
+} servo_parameter;
+
 /* One servo tick of one hand. Inputs first, then results; replay recomputes the results from the
  * inputs, the frames and the commands, and compares everything up to `timing`. */
 typedef struct tick_record {
@@ -50,7 +75,7 @@ typedef struct tick_record {
     vec3 wanted_force;    /* N, base frame, before the safety layer */
     vec3 force;           /* N, base frame, sent to the device */
     vec3 contact_normal;  /* unit, world frame; zero without contact */
-    double gap;           /* m, signed distance of the tool to the nearest body */
+    double gap;           /* m, signed distance of the tool to the nearest body; 1 with none near */
     double energy;        /* J, passivity observer: negative is energy put out */
     double fade;          /* 0..1 factor of the start-up, stale and overrun gates together */
     uint64_t contact_key; /* body, feature; survives from tick to tick */
