@@ -10,7 +10,13 @@
 #include "geometry/error.h"
 #include "geometry/vec3.h"
 
-enum { SCENE_BODIES_MAX = 128, SCENE_NAME_MAX = 48, SCENE_KEYS_MAX = 16, SCENE_TEXT_MAX = 4096 };
+enum {
+    SCENE_BODIES_MAX = 128,
+    SCENE_NAME_MAX = 48,
+    SCENE_KEYS_MAX = 16,
+    SCENE_TEXT_MAX = 4096,
+    SCENE_FOLDERS_MAX = 16
+};
 
 typedef enum scene_shape {
     SCENE_PLANE,       /* through the origin, outward normal +z */
@@ -79,6 +85,12 @@ typedef struct scene {
 /* On failure *out is untouched. Relative files are looked up beside the scene file. */
 HR_MUST_USE hr_status scene_load(const char *path, scene *out, hr_error *error);
 HR_MUST_USE hr_status scene_parse(const char *text, const char *name, scene *out, hr_error *error);
+
+/* The word that scene files use. */
+const char *scene_shape_name(scene_shape shape);
+
+/* Where shipped scenes are looked for, best first; returns how many. */
+int scene_folders(char folders[][CONFIG_PATH_MAX], int room);
 
 /* Finds a shipped scene by name (in the source tree, $HAPTICD_SCENES or the installed folder), or
  * takes name as a path. Writes the path. */

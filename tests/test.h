@@ -70,8 +70,8 @@ static inline int test_random_index(test_random *r, int count)
     return (int)(test_random_u64(r) % (uint64_t)count);
 }
 
-/* How many of `count` repetitions to run: all, or the share (0..1) that TEST_EFFORT names, which the
- * slow sanitizer builds set. At least one. */
+/* How many of `count` repetitions to run: all, or the share (0..1) that TEST_EFFORT names, which
+ * the slow sanitizer builds set. At least one. */
 static inline int test_effort(int count)
 {
     const char *share = getenv("TEST_EFFORT");
