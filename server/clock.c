@@ -8,7 +8,9 @@ enum { NS_PER_S = 1000000000 };
 
 servo_clock servo_clock_live(void)
 {
-    return (servo_clock){.is_live = true};
+    servo_clock c = {.is_live = true};
+    c.origin_ns = servo_clock_now(&c);
+    return c;
 }
 
 servo_clock servo_clock_lockstep(int64_t start_ns)
@@ -22,13 +24,14 @@ int64_t servo_clock_now(servo_clock *c)
         return c->now_ns;
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec - c->origin_ns;
 }
 
 int64_t servo_clock_wait(servo_clock *c, int64_t until_ns)
 {
     if (c->is_live) {
-        struct timespec t = {until_ns / NS_PER_S, until_ns % NS_PER_S};
+        int64_t wake_ns = until_ns + c->origin_ns;
+        struct timespec t = {wake_ns / NS_PER_S, wake_ns % NS_PER_S};
         /* A signal handler may interrupt the sleep; the time is absolute, so sleeping again costs
          * nothing. Bounded by the number of signals. */
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)

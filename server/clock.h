@@ -10,7 +10,8 @@
 
 typedef struct servo_clock {
     bool is_live;
-    int64_t now_ns; /* lockstep: the virtual time */
+    int64_t origin_ns; /* live: the CLOCK_MONOTONIC time that is called 0 */
+    int64_t now_ns;    /* lockstep: the virtual time */
 
     /* Lockstep only, for tests of lateness: wake-up i comes delays[i] late; after the last one
      * wake-ups are exact. Borrowed. */
@@ -19,6 +20,7 @@ typedef struct servo_clock {
     int delay_next;
 } servo_clock;
 
+/* Time starts at 0 now. A copy shares the origin: two threads on copies agree on the time. */
 servo_clock servo_clock_live(void);
 
 /* Virtual time that starts at start_ns and moves only when somebody waits. */
