@@ -84,7 +84,7 @@ HR_RT static inline interval taylor_quadratic(double a, double b, double c, doub
         double v = a + 0.5 * vertex * b;
         out = interval_hull(out, interval_point(v));
     }
-    return p + q - (p + q) == 0 ? out : (interval){NAN, NAN};
+    return p + q - (p + q) == 0 ? out : (interval){(double)NAN, (double)NAN};
 }
 
 /* Largest radius that a point of frame b within `reach` of its origin has in any coordinate. */

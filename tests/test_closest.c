@@ -11,7 +11,7 @@ static vec3 mix(double u, vec3 a, double v, vec3 b, double w, vec3 c)
 /* Brute force: a grid of weights on the feature(s). Never smaller than the true distance. */
 static double triangle_by_grid(vec3 p, vec3 a, vec3 b, vec3 c, int n)
 {
-    double best = INFINITY;
+    double best = (double)INFINITY;
     for (int i = 0; i <= n; i++)
         for (int j = 0; i + j <= n; j++) {
             double u = (double)i / n, v = (double)j / n;
@@ -22,7 +22,7 @@ static double triangle_by_grid(vec3 p, vec3 a, vec3 b, vec3 c, int n)
 
 static double segments_by_grid(const vec3 p[4], int n)
 {
-    double best = INFINITY;
+    double best = (double)INFINITY;
     for (int i = 0; i <= n; i++) {
         vec3 q = vec3_lerp(p[0], p[1], (double)i / n);
         best = fmin(best, sqrt(closest_point_segment(q, p[2], p[3]).distance_squared));

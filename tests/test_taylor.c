@@ -192,7 +192,7 @@ static void ranges_are_tight_and_hold_all_samples(void **state)
         interval range = taylor_range(&a, d, x, y);
         interval_rigid entries;
         taylor_bound(&a, &entries);
-        long double low = INFINITY, high = -INFINITY;
+        long double low = (long double)INFINITY, high = -(long double)INFINITY;
         for (int sample = 0; sample <= 200; sample++) {
             exact m = exact_joint(&j, 0.25L + 0.5L * sample / 200);
             long double value = 0;
