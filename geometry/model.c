@@ -52,6 +52,32 @@ pose joint_motion(const model_joint *joint, const double *q)
     return p;
 }
 
+void joint_subspace(const model_joint *joint, vec6 columns[JOINT_V_MAX])
+{
+    vec3 none = {0, 0, 0};
+    switch (joint->type) {
+    case JOINT_FIXED:
+        return;
+    case JOINT_REVOLUTE:
+    case JOINT_CONTINUOUS:
+        columns[0] = vec6_make(joint->axis, none);
+        return;
+    case JOINT_SCREW:
+        columns[0] = vec6_make(joint->axis, vec3_scale(joint->pitch, joint->axis));
+        return;
+    case JOINT_PRISMATIC:
+        columns[0] = vec6_make(none, joint->axis);
+        return;
+    case JOINT_SPHERICAL:
+    case JOINT_FLOATING:
+        for (int k = 0; k < joint_v_count(joint->type); k++) {
+            columns[k] = (vec6){{0}};
+            columns[k].v[k] = 1;
+        }
+        return;
+    }
+}
+
 /* q <- q * exp(scale w), unit. */
 HR_RT static void turn(double *q, const double *w, double scale)
 {
@@ -178,13 +204,42 @@ static void assign_bodies(model *m)
 /* Adds the inertia of a link to that of its body, both about the body's origin. */
 static void add_link_inertia(model_body *body, const model_link *link)
 {
-    if (!(link->mass > 0))
-        return;
     mat3 r = quat_to_mat3(link->body_from_link.rotation);
     mat3 turned = mat3_multiply(mat3_multiply(r, link->inertia), mat3_transpose(r));
     mat6 part = mat6_inertia(link->mass, pose_apply(link->body_from_link, link->centre), turned);
     mat6_add(&body->inertia, &part, &body->inertia);
     body->mass += link->mass;
+}
+
+static bool is_positive_definite(const mat6 *inertia)
+{
+    mat6 inverse;
+    return mat6_inverse_spd(inertia, &inverse) == HR_OK;
+}
+
+/* The least that makes the inertia of a moving body positive definite: first only rotational
+ * inertia (a point mass), then mass too (nothing stated), and as the last resort a ball in place of
+ * an indefinite matrix. */
+static const char *mend_inertia(model_body *body)
+{
+    mat3 ball = mat3_scale(DEFAULT_INERTIA, mat3_identity());
+    vec3 origin = {0, 0, 0};
+    if (body->mass > 0) {
+        mat6 spin = mat6_inertia(0, origin, ball), mended;
+        mat6_add(&body->inertia, &spin, &mended);
+        if (is_positive_definite(&mended)) {
+            body->inertia = mended;
+            return "a singular rotational inertia: 4e-08 kg m^2 added";
+        }
+        vec3 centre = {body->inertia.m[2][4] / body->mass, body->inertia.m[0][5] / body->mass,
+                       body->inertia.m[1][3] / body->mass};
+        body->inertia =
+            mat6_inertia(body->mass, centre, mat3_scale(body->mass * 1e-4, mat3_identity()));
+        return "an inertia that is not positive definite: that of a ball with its mass taken";
+    }
+    body->mass = DEFAULT_MASS;
+    body->inertia = mat6_inertia(DEFAULT_MASS, origin, ball);
+    return "no inertia: 0.001 kg and 4e-08 kg m^2 taken";
 }
 
 hr_status model_finish(model *m, model_warning warn, void *context)
@@ -198,19 +253,15 @@ hr_status model_finish(model *m, model_warning warn, void *context)
     assign_bodies(m);
     for (int i = 0; i < m->link_count; i++)
         add_link_inertia(&m->bodies[m->links[i].body], &m->links[i]);
-    for (int b = 1; b < m->body_count; b++) {
+    for (int b = 0; b < m->body_count; b++) {
         model_body *body = &m->bodies[b];
-        mat6 inverse;
-        if (mat6_inverse_spd(&body->inertia, &inverse) == HR_OK)
+        body->stated_inertia = body->inertia;
+        if (b == 0 || is_positive_definite(&body->inertia))
             continue;
-        mat3 ball = mat3_scale(DEFAULT_INERTIA, mat3_identity());
-        mat6 least = mat6_inertia(DEFAULT_MASS, (vec3){0, 0, 0}, ball);
-        mat6_add(&body->inertia, &least, &body->inertia);
-        body->mass += DEFAULT_MASS;
+        const char *what = mend_inertia(body);
         char text[256];
-        (void)snprintf(text, sizeof text,
-                       "link \"%.120s\" moves but has no positive definite inertia: %g kg added",
-                       m->links[body->link].name, DEFAULT_MASS);
+        (void)snprintf(text, sizeof text, "link \"%.120s\" moves but has %s",
+                       m->links[body->link].name, what);
         if (warn)
             warn(context, text);
     }

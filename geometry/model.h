@@ -65,7 +65,8 @@ typedef struct model_body {
     int parent;             /* body; -1 for body 0 */
     int link;               /* its first link, whose joint moves it and whose frame it has */
     pose parent_from_joint; /* where that joint sits in the parent *body's* frame */
-    mat6 inertia;           /* of all its links, about its frame's origin */
+    mat6 inertia;           /* of all its links, about its frame's origin; positive definite */
+    mat6 stated_inertia;    /* the same without what model_finish had to add */
     double mass;            /* kg */
 } model_body;
 
@@ -93,6 +94,9 @@ const char *joint_type_name(joint_type type);
 /* The motion of the joint alone: joint_from_child at the coordinates q[0 ..]. */
 HR_RT pose joint_motion(const model_joint *joint, const double *q);
 
+/* The motion subspace S: joint_v_count columns, child frame; child velocity = ... + S v. */
+HR_RT void joint_subspace(const model_joint *joint, vec6 columns[JOINT_V_MAX]);
+
 /* Adds `scale` times the velocity v to the coordinates q, on the manifold (quaternions stay unit).
  */
 HR_RT void joint_integrate(joint_type type, double *q, const double *v, double scale);
@@ -107,9 +111,9 @@ int model_add_mesh(model *m, mesh *part);
 int model_add_visual(model *m, model_shape shape);
 int model_add_collision(model *m, model_shape shape);
 
-/* Call once after the last link: lays out q and v, welds links into bodies. Bodies whose inertia is
- * not positive definite get the smallest inertia that dynamics can carry; `warn` (may be NULL)
- * hears about each. */
+/* Call once after the last link: lays out q and v, welds links into bodies. Moving bodies whose
+ * inertia is not positive definite get what is missing (the smallest that dynamics can carry);
+ * `warn` (may be NULL) hears about each. */
 typedef void (*model_warning)(void *context, const char *text);
 HR_MUST_USE hr_status model_finish(model *m, model_warning warn, void *context);
 

@@ -4,5 +4,6 @@
 
 const command command_table[] = {
     {"ccd", cmd_ccd, "first time of contact of moving features and bodies"},
+    {"dynamics", cmd_dynamics, "joint accelerations of a URDF model"},
     {NULL, NULL, NULL},
 };

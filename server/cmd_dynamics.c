@@ -1,0 +1,229 @@
+/* `haptic dynamics`: accelerations of the joints of a URDF model for states read from stdin. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry/urdf.h"
+#include "server/command.h"
+#include "solver/articulated_body.h"
+
+static const char usage[] =
+    "usage: haptic dynamics MODEL.urdf [--active M] [--gravity x y z] < states.csv\n"
+    "\n"
+    "Each input line holds q, then qd, then tau, in the order of the movable joints in the\n"
+    "file; each output line holds qdd. The base is fixed. Limits, damping, friction and\n"
+    "mimic coupling are left out.\n"
+    "\n"
+    "  --gravity x y z    m/s^2 (default 0 0 -9.81)\n"
+    "  --help             this text\n";
+
+typedef struct options {
+    const char *model;
+    vec3 gravity;
+    int active; /* 0: all */
+} options;
+
+/* The joints in the order of the file, and buffers in both orders. */
+typedef struct job {
+    model model;
+    articulated_body *solver;
+    int joint_count; /* movable */
+    int *joints;     /* model joints in file order */
+    double *row;     /* q, qd, tau in file order */
+    double *q, *qd, *tau, *qdd;
+} job;
+
+static int by_file_order(const void *a, const void *b, void *context)
+{
+    const model *m = context;
+    int x = m->joints[*(const int *)a].file_order, y = m->joints[*(const int *)b].file_order;
+    return (x > y) - (x < y);
+}
+
+static void print_warning(void *context, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "warning: %s\n", text);
+}
+
+static bool prepare(job *j)
+{
+    model *m = &j->model;
+    size_t q = (size_t)m->q_count, v = (size_t)m->v_count;
+    j->joints = calloc((size_t)m->link_count, sizeof *j->joints);
+    j->row = calloc(2 * q + 5 * v + 1, sizeof *j->row);
+    j->solver = articulated_body_create(m);
+    if (!j->joints || !j->row || !j->solver)
+        return false;
+    j->q = j->row + q + 2 * v;
+    j->qd = j->q + q;
+    j->tau = j->qd + v;
+    j->qdd = j->tau + v;
+    for (int i = 1; i < m->link_count; i++)
+        if (joint_v_count(m->joints[i].type) > 0)
+            j->joints[j->joint_count++] = i;
+    qsort_r(j->joints, (size_t)j->joint_count, sizeof *j->joints, by_file_order, m);
+    return true;
+}
+
+static void release(job *j)
+{
+    articulated_body_destroy(j->solver);
+    model_free(&j->model);
+    free(j->joints);
+    free(j->row);
+}
+
+/* Copies `row` (file order) into model order; returns the end of what was used. */
+static const double *place(const job *j, const double *row, double *out, bool is_q)
+{
+    for (int i = 0; i < j->joint_count; i++) {
+        const model_joint *joint = &j->model.joints[j->joints[i]];
+        int count = is_q ? joint_q_count(joint->type) : joint_v_count(joint->type);
+        memcpy(out + (is_q ? joint->q : joint->v), row, (size_t)count * sizeof *row);
+        row += count;
+    }
+    return row;
+}
+
+/* Exactly `count` finite numbers with commas or spaces between; what is wrong otherwise. */
+static bool read_row(const char *line, double *row, int count, int number, hr_error *error)
+{
+    const char *at = line;
+    int found = 0;
+    for (;;) {
+        at += strspn(at, " \t\r\n");
+        if (*at == '\0')
+            break;
+        char *end = NULL;
+        double value = strtod(at, &end);
+        if (end == at || !isfinite(value) || (*end && !strchr(", \t\r\n", *end))) {
+            error_set(error, HR_ERR_FORMAT, "stdin:%d:%d: expected a finite number, found \"%.*s\"",
+                      number, (int)(at - line) + 1, (int)strcspn(at, ", \t\r\n"), at);
+            return false;
+        }
+        if (found < count)
+            row[found] = value;
+        found++;
+        at = end + strspn(end, " \t\r\n");
+        at += *at == ',';
+    }
+    if (found != count)
+        error_set(error, HR_ERR_FORMAT,
+                  "stdin:%d: expected %d numbers (q, qd and tau of every movable joint), found %d",
+                  number, count, found);
+    return found == count;
+}
+
+static void print_row(const job *j)
+{
+    bool is_first = true;
+    for (int i = 0; i < j->joint_count; i++) {
+        const model_joint *joint = &j->model.joints[j->joints[i]];
+        for (int k = 0; k < joint_v_count(joint->type); k++) {
+            printf("%s%.17g", is_first ? "" : ",", j->qdd[joint->v + k]);
+            is_first = false;
+        }
+    }
+    putchar('\n');
+}
+
+static int solve_row(job *j, const options *o, int number)
+{
+    const double *rest = place(j, j->row, j->q, true);
+    rest = place(j, rest, j->qd, false);
+    (void)place(j, rest, j->tau, false);
+    articulated_body_input in = {.q = j->q, .qd = j->qd, .tau = j->tau, .gravity = o->gravity};
+    hr_status status = articulated_body_accelerations(j->solver, &in, j->qdd);
+    if (status != HR_OK) {
+        fprintf(stderr, "stdin:%d: no accelerations: %s\n", number, status_text(status));
+        return COMMAND_FAILED;
+    }
+    print_row(j);
+    return COMMAND_OK;
+}
+
+static bool is_blank(const char *line)
+{
+    line += strspn(line, " \t\r\n");
+    return *line == '\0' || *line == '#';
+}
+
+static int solve_rows(job *j, const options *o)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int code = COMMAND_OK;
+    int count = j->model.q_count + 2 * j->model.v_count;
+    for (int number = 1; code == COMMAND_OK && getline(&line, &room, stdin) >= 0; number++) {
+        hr_error error;
+        if (is_blank(line))
+            continue;
+        code = read_row(line, j->row, count, number, &error) ? solve_row(j, o, number)
+                                                             : command_input_error(&error);
+    }
+    free(line);
+    return code;
+}
+
+static bool number(const char *text, double *out)
+{
+    char *end = NULL;
+    *out = strtod(text, &end);
+    return *text && !*end && isfinite(*out);
+}
+
+/* By hand, because --gravity takes three values of which some start with a minus sign. */
+static int read_options(int argc, char **argv, options *o)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--gravity") == 0) {
+            double g[3];
+            for (int k = 0; k < 3; k++)
+                if (i + 1 >= argc || !number(argv[++i], &g[k]))
+                    return command_usage_error("dynamics",
+                                               "--gravity: expected three numbers x y z");
+            o->gravity = (vec3){g[0], g[1], g[2]};
+        } else if (argv[i][0] == '-') {
+            return command_usage_error("dynamics", "unknown option %s", argv[i]);
+        } else if (o->model) {
+            return command_usage_error("dynamics", "expected one model, found a second: %s",
+                                       argv[i]);
+        } else {
+            o->model = argv[i];
+        }
+    }
+    if (!o->model)
+        return command_usage_error("dynamics", "expected a model, found none");
+    return COMMAND_OK;
+}
+
+int cmd_dynamics(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(usage, stdout);
+            return COMMAND_OK;
+        }
+    options o = {.gravity = {0, 0, -9.81}};
+    int code = read_options(argc, argv, &o);
+    if (code != COMMAND_OK)
+        return code;
+    job j = {0};
+    hr_error error;
+    urdf_options how = {.meshes = URDF_SKIP_MESHES, .warn = print_warning};
+    if (urdf_load(o.model, how, &j.model, &error) != HR_OK)
+        return command_input_error(&error);
+    if (prepare(&j)) {
+        code = solve_rows(&j, &o);
+    } else {
+        fprintf(stderr, "haptic dynamics: out of memory\n");
+        code = COMMAND_FAILED;
+    }
+    release(&j);
+    return code;
+}
