@@ -51,9 +51,9 @@ typedef struct device_sample {
 /* What the servo wants. */
 typedef struct device_command {
     uint64_t sequence;
-    int64_t deadline_ns;  /* the driver must not hold the force beyond this time */
-    vec3 force;           /* N, base frame */
-    vec3 torque;          /* N m, base frame */
+    int64_t deadline_ns; /* the driver must not hold the force beyond this time; 0: its own limit */
+    vec3 force;          /* N, base frame */
+    vec3 torque;         /* N m, base frame */
     double gripper_force; /* N */
     uint32_t leds;        /* bit 0 red, 1 green, 2 blue */
     uint32_t reserved;
@@ -125,8 +125,11 @@ typedef struct device_driver {
     hr_status (*enable)(device *dev, bool on);
 
     /* Servo thread only. All three are HR_RT, make no system call beyond their own non-blocking I/O
-     * and return within 200 us. now_ns never goes backwards. A failed read leaves *out as it was.
-     */
+     * and return within 200 us. now_ns never goes backwards. A failed read leaves *out as it was;
+     * a read without a new report gives the old sample with DEVICE_IS_LATE. A write that is refused
+     * (HR_ERR_DISABLED for a force while not enabled or homed, HR_ERR_NOT_FINITE, HR_ERR_LOST)
+     * makes the force zero. After HR_ERR_LOST the device may come back: reads succeed again, with
+     * DEVICE_HAS_JUMPED and without DEVICE_IS_ENABLED until somebody enables it. */
     hr_status (*read)(device *dev, int64_t now_ns, device_sample *out);
     hr_status (*write)(device *dev, int64_t now_ns, const device_command *command);
 

@@ -1,0 +1,87 @@
+#include "devices/velocity.h"
+
+#include <math.h>
+#include <string.h>
+
+void velocity_window_init(velocity_window *v, double noise)
+{
+    memset(v, 0, sizeof *v);
+    v->noise = noise;
+}
+
+HR_RT void velocity_window_reset(velocity_window *v)
+{
+    v->count = 0;
+    v->estimate = 0;
+}
+
+/* Index in the ring of the sample `age` places before the newest. */
+HR_RT static int place(const velocity_window *v, int age)
+{
+    int i = v->newest - age;
+    return i < 0 ? i + VELOCITY_WINDOW_MAX : i;
+}
+
+/* Slope of the line to the sample `age` before; false where a sample between is off the line. */
+HR_RT static bool fits(const velocity_window *v, int age, double *slope)
+{
+    int first = place(v, age);
+    double t0 = (double)(v->time_ns[v->newest] - v->time_ns[first]) * 1e-9;
+    *slope = (v->value[v->newest] - v->value[first]) / t0;
+    for (int k = 1; k < age; k++) {
+        int i = place(v, k);
+        double back = (double)(v->time_ns[v->newest] - v->time_ns[i]) * 1e-9;
+        if (fabs(v->value[v->newest] - *slope * back - v->value[i]) > v->noise)
+            return false;
+    }
+    return true;
+}
+
+HR_RT double velocity_window_add(velocity_window *v, int64_t time_ns, double value)
+{
+    if (v->count > 0) {
+        int64_t since = time_ns - v->time_ns[v->newest];
+        if (since < 50000)
+            return v->estimate;
+        if (since > 100000000)
+            velocity_window_reset(v);
+    }
+    v->newest = v->newest + 1 < VELOCITY_WINDOW_MAX ? v->newest + 1 : 0;
+    v->value[v->newest] = value;
+    v->time_ns[v->newest] = time_ns;
+    if (v->count < VELOCITY_WINDOW_MAX)
+        v->count++;
+    for (int age = 1; age < v->count; age++) {
+        double slope;
+        if (!fits(v, age, &slope))
+            break;
+        v->estimate = slope;
+    }
+    return v->estimate;
+}
+
+void velocity_alpha_beta_init(velocity_alpha_beta *v, double alpha)
+{
+    memset(v, 0, sizeof *v);
+    v->alpha = alpha;
+    v->beta = 2 * (2 - alpha) - 4 * sqrt(1 - alpha);
+}
+
+HR_RT double velocity_alpha_beta_add(velocity_alpha_beta *v, int64_t time_ns, double value)
+{
+    double dt = (double)(time_ns - v->time_ns) * 1e-9;
+    if (v->count == 0 || dt > 0.1) {
+        v->value = value;
+        v->speed = 0;
+        v->count = 1;
+    } else if (dt >= 50e-6) {
+        double predicted = v->value + v->speed * dt;
+        double residual = value - predicted;
+        v->value = predicted + v->alpha * residual;
+        v->speed += v->beta / dt * residual;
+    } else {
+        return v->speed;
+    }
+    v->time_ns = time_ns;
+    return v->speed;
+}
