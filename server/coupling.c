@@ -1,0 +1,60 @@
+#include "server/coupling.h"
+
+void coupling_init(coupling *c, double stiffness_max, double damping, double scale, double lag,
+                   double resolution)
+{
+    *c = (coupling){.stiffness_max = stiffness_max, .damping = damping, .scale = scale, .lag = lag};
+    rate_init(&c->depth_rate, resolution * scale);
+}
+
+HR_RT void coupling_reset(coupling *c)
+{
+    rate_reset(&c->depth_rate);
+    c->has_body = false;
+}
+
+/* The signed depth whose rate is damped: how far beyond the surfaces while touching, minus the gap
+ * to the nearest body before. A depth and not a velocity along the normal: sliding along a curved
+ * surface then has exactly no rate, whatever the delay of the estimate. */
+HR_RT static double depth_of(const proxy *p)
+{
+    return p->touch.count > 0 ? p->touch.depth : -p->touch.gap;
+}
+
+HR_RT static double depth_rate(coupling *c, const proxy *p, bool is_fresh, double dt)
+{
+    if (p->touch.body >= 0) {
+        uint32_t key = p->bodies[p->touch.body].key;
+        if (c->has_body && key != c->body_key)
+            rate_reset(&c->depth_rate);
+        c->body_key = key;
+    }
+    c->has_body = p->touch.body >= 0;
+    if (is_fresh)
+        return rate_push(&c->depth_rate, (vec3){depth_of(p), 0, 0}, dt).x;
+    rate_wait(&c->depth_rate, dt);
+    return c->depth_rate.rate.x;
+}
+
+HR_RT vec3 coupling_force(coupling *c, const proxy *p, vec3 tool, bool is_fresh, double dt)
+{
+    double rate = depth_rate(c, p, is_fresh, dt) / c->scale;
+    const proxy_touch *t = &p->touch;
+    if (t->count == 0)
+        return (vec3){0, 0, 0};
+    double k = fmin(fmax(t->material.stiffness, 0) * c->scale, c->stiffness_max);
+    double b = fmax(t->material.damping, 0) + c->damping + k * c->lag;
+    c->stiffness = k;
+    vec3 spring = vec3_scale(k / c->scale, vec3_sub(p->position, tool));
+    double push = k * t->depth / c->scale;
+    double damper = fmax(b * rate, -push);
+    return vec3_add_scaled(spring, damper, t->normal);
+}
+
+HR_RT double coupling_stored(const coupling *c, const proxy *p, vec3 tool)
+{
+    if (p->touch.count == 0)
+        return 0;
+    double stretch = vec3_distance(p->position, tool) / c->scale;
+    return 0.5 * c->stiffness * stretch * stretch;
+}

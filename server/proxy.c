@@ -1,0 +1,325 @@
+#include "server/proxy.h"
+
+#include "solver/god_object.h"
+
+enum { ROUNDS_MAX = 8 };
+
+/* A round that moves the proxy by less is the last: 1e-9 m is 1.5e-6 N at 1500 N/m. */
+static const double settled_m = 1e-9;
+
+/* Room around the proxy in which a round may move it, beyond the way to the tool: both the tool
+ * and a body may come 4 mm nearer within a tick (2 m/s each). */
+static const double margin_m = 0.005;
+
+/* A proxy deeper in a body than this when the body appears was hit, not touched. */
+static const double touch_m = 1e-6;
+
+/* Below this speed a sliding proxy sticks again: a tenth of a slow hand's motion. */
+static const double stick_speed = 2e-4;
+
+typedef struct planes {
+    int count;
+    half_space half[GOD_OBJECT_PLANES_MAX];
+    int body[GOD_OBJECT_PLANES_MAX];
+    int contact[GOD_OBJECT_PLANES_MAX];
+} planes;
+
+typedef struct search {
+    vec3 at;          /* m, world */
+    int active_count; /* or a negative status */
+    int active[3];    /* indices into planes */
+    planes planes;
+} search;
+
+void proxy_init(proxy *p, const shape *shapes, int shape_count, double radius, double horizon)
+{
+    *p = (proxy){.shapes = shapes,
+                 .shape_count = shape_count,
+                 .radius = radius,
+                 .horizon = horizon,
+                 .friction_factor = 1.0};
+    p->touch.body = -1;
+}
+
+HR_RT void proxy_reset(proxy *p)
+{
+    p->is_placed = false;
+    p->is_sticking = false;
+    for (int i = 0; i < p->body_count; i++) {
+        p->bodies[i].is_new = true;
+        p->bodies[i].contact_count = 0;
+    }
+    p->touch = (proxy_touch){.body = -1, .gap = 1};
+}
+
+/* The tracker's step to where the proxy is now. dt > 0 once per tick, 0 for more rounds. */
+HR_RT static void follow(const proxy *p, proxy_body *b, vec3 at, double dt, double reach)
+{
+    vec3 point = pose_apply_inverse(b->now, at);
+    vec3 velocity = {0, 0, 0};
+    if (dt > 0 && !b->is_new)
+        velocity = vec3_scale(1.0 / dt, vec3_sub(point, b->followed));
+    b->contact_count = shape_follow(&p->shapes[b->shape], &b->tracker, point, velocity, dt, reach,
+                                    b->contacts, SHAPE_CONTACTS_MAX);
+    b->followed = point;
+}
+
+/* Keeps the nearest planes, nearest first. */
+HR_RT static void keep_plane(planes *s, half_space half, int body, int contact)
+{
+    int at = s->count;
+    if (s->count == GOD_OBJECT_PLANES_MAX) {
+        if (half.clearance >= s->half[s->count - 1].clearance)
+            return;
+        at--;
+    } else {
+        s->count++;
+    }
+    for (; at > 0 && s->half[at - 1].clearance > half.clearance; at--) {
+        s->half[at] = s->half[at - 1];
+        s->body[at] = s->body[at - 1];
+        s->contact[at] = s->contact[at - 1];
+    }
+    s->half[at] = half;
+    s->body[at] = body;
+    s->contact[at] = contact;
+}
+
+HR_RT static void gather_planes(const proxy *p, vec3 at, planes *out)
+{
+    out->count = 0;
+    for (int i = 0; i < p->body_count; i++) {
+        const proxy_body *b = &p->bodies[i];
+        for (int k = 0; k < b->contact_count && !b->is_gated; k++) {
+            vec3 normal = pose_rotate(b->now, b->contacts[k].normal);
+            vec3 point = pose_apply(b->now, b->contacts[k].point);
+            double gap = vec3_dot(normal, vec3_sub(at, point));
+            keep_plane(out, (half_space){normal, gap - p->radius}, i, k);
+        }
+    }
+}
+
+/* The tangent plane of a curved surface makes the rounds converge only linearly, by depth times
+ * curvature each. Two steps along one contact measure that rate; the second is then lengthened to
+ * where the series would end (Aitken). The plane still separates, so a long step is safe. */
+HR_RT static vec3 lengthened(const search *s, vec3 goal, vec3 moved, vec3 last_slide, vec3 *slide)
+{
+    vec3 normal = s->planes.half[s->active[0]].normal;
+    *slide = vec3_reject(moved, normal);
+    double base = vec3_length_squared(last_slide);
+    if (!(base > settled_m * settled_m))
+        return moved;
+    double rate = vec3_dot(*slide, last_slide) / base;
+    if (!(rate > -0.8 && rate < 0.8))
+        return moved;
+    vec3 further = vec3_add_scaled(goal, rate / (1.0 - rate), *slide);
+    vec3 longer;
+    int active[3];
+    int count =
+        god_object_move(vec3_sub(further, s->at), s->planes.half, s->planes.count, &longer, active);
+    return count == 1 && active[0] == s->active[0] ? longer : moved;
+}
+
+/* From `start` to the allowed point nearest to `goal`. The planes of the last call are still
+ * there, carried with their bodies; they hold in the first round. */
+HR_RT static void seek(proxy *p, vec3 start, vec3 goal, double dt, search *s)
+{
+    vec3 slide = {0, 0, 0};
+    int last_body = -1;
+    s->at = start;
+    double reach = p->radius + margin_m + vec3_distance(start, goal);
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        vec3 moved;
+        gather_planes(p, s->at, &s->planes);
+        s->active_count = god_object_move(vec3_sub(goal, s->at), s->planes.half, s->planes.count,
+                                          &moved, s->active);
+        if (s->active_count < 0)
+            return;
+        vec3 next = moved;
+        if (s->active_count == 1) {
+            int body = s->planes.body[s->active[0]];
+            vec3 last_slide = body == last_body ? slide : (vec3){0, 0, 0};
+            next = lengthened(s, goal, moved, last_slide, &slide);
+            last_body = body;
+        } else {
+            last_body = -1;
+        }
+        s->at = vec3_add(s->at, next);
+        if (round > 0 && vec3_length_squared(next) < settled_m * settled_m)
+            return;
+        for (int i = 0; i < p->body_count; i++)
+            if (!p->bodies[i].is_gated)
+                follow(p, &p->bodies[i], s->at, round == 0 ? dt : 0, reach);
+    }
+}
+
+/* A body that is found around the tool without having been touched on its way never pushes the
+ * hand: it is not felt until the tool is clear of it. */
+HR_RT static void watch_gates(proxy *p, vec3 at, vec3 tool)
+{
+    double reach = p->radius + margin_m + vec3_distance(at, tool);
+    for (int i = 0; i < p->body_count; i++) {
+        proxy_body *b = &p->bodies[i];
+        if (!b->is_new && !b->is_jumping && !b->is_gated)
+            continue;
+        follow(p, b, tool, 0, reach);
+        bool is_inside = b->contact_count > 0 && b->contacts[0].gap < p->radius - touch_m;
+        if (!is_inside && vec3_distance(at, tool) > 0) {
+            follow(p, b, at, 0, reach);
+            is_inside = b->contact_count > 0 && b->contacts[0].gap < p->radius - touch_m;
+        }
+        b->is_gated = is_inside;
+        b->is_new = false;
+        b->is_jumping = false;
+    }
+}
+
+/* Where the proxy would be if it stayed where it is on the body that carries it. */
+HR_RT static vec3 carried(const proxy *p)
+{
+    if (p->touch.body < 0)
+        return p->position;
+    const proxy_body *b = &p->bodies[p->touch.body];
+    return pose_apply(b->now, pose_apply_inverse(b->before, p->position));
+}
+
+/* Shares of up to three normals in the push d = sum share_i n_i, by the normal equations. */
+HR_RT static void shares(const search *s, vec3 push, double share[3])
+{
+    int n = s->active_count;
+    mat3 gram = mat3_identity();
+    double right[3] = {0, 0, 0};
+    for (int i = 0; i < n; i++) {
+        vec3 a = s->planes.half[s->active[i]].normal;
+        right[i] = vec3_dot(a, push);
+        for (int j = 0; j < n; j++)
+            gram.m[i][j] = vec3_dot(a, s->planes.half[s->active[j]].normal);
+    }
+    mat3 inverse;
+    vec3 solved = {right[0], right[1], right[2]};
+    if (n > 1 && mat3_inverse(gram, &inverse) == HR_OK)
+        solved = mat3_apply(inverse, solved);
+    share[0] = fmax(solved.x, 0);
+    share[1] = n > 1 ? fmax(solved.y, 0) : 0;
+    share[2] = n > 2 ? fmax(solved.z, 0) : 0;
+}
+
+HR_RT static frame_material mean_material(const proxy *p, const search *s, const double share[3])
+{
+    frame_material mean = {0};
+    double sum = 0;
+    for (int i = 0; i < s->active_count; i++)
+        sum += share[i];
+    for (int i = 0; i < s->active_count; i++) {
+        const frame_material *m = &p->bodies[s->planes.body[s->active[i]]].material;
+        double w = sum > 0 ? share[i] / sum : 1.0 / s->active_count;
+        mean.stiffness += w * m->stiffness;
+        mean.damping += w * m->damping;
+        mean.static_friction += w * m->static_friction;
+        mean.kinetic_friction += w * m->kinetic_friction;
+    }
+    mean.static_friction *= p->friction_factor;
+    mean.kinetic_friction *= p->friction_factor;
+    return mean;
+}
+
+/* Velocity of the body's surface at the proxy, from the motion that was shown in this tick. */
+HR_RT static vec3 surface_velocity(const proxy_body *b, vec3 at, double dt)
+{
+    if (!(dt > 0))
+        return (vec3){0, 0, 0};
+    vec3 before = pose_apply(b->before, pose_apply_inverse(b->now, at));
+    return vec3_scale(1.0 / dt, vec3_sub(at, before));
+}
+
+/* Fills touch from the frictionless search: what holds the proxy, and how hard. */
+HR_RT static void describe(proxy *p, const search *s, vec3 tool, double dt)
+{
+    proxy_touch *t = &p->touch;
+    vec3 push = vec3_sub(s->at, tool);
+    t->depth = vec3_length(push);
+    t->count = s->active_count > 0 ? s->active_count : 0;
+    t->body = -1;
+    if (t->count == 0 || !(t->depth > 0)) {
+        t->count = 0;
+        return;
+    }
+    double share[3];
+    shares(s, push, share);
+    int most = 0;
+    for (int i = 1; i < t->count; i++)
+        if (share[i] > share[most])
+            most = i;
+    int plane = s->active[most];
+    t->body = s->planes.body[plane];
+    const proxy_body *b = &p->bodies[t->body];
+    if (s->planes.contact[plane] < b->contact_count)
+        t->feature = b->contacts[s->planes.contact[plane]].feature;
+    t->normal = vec3_scale(1.0 / t->depth, push);
+    t->material = mean_material(p, s, share);
+    t->surface_velocity = surface_velocity(b, s->at, dt);
+}
+
+/* Coulomb's cone on the proxy: `held` is where it would stay, s->at where it would slide to
+ * without friction. Returns where it goes. */
+HR_RT static vec3 hold_back(proxy *p, vec3 held, vec3 free, double dt)
+{
+    const proxy_touch *t = &p->touch;
+    vec3 back = vec3_sub(held, free);
+    double offset = vec3_length(back);
+    double kinetic = t->material.kinetic_friction * t->depth;
+    if (p->is_sticking && offset > t->material.static_friction * t->depth)
+        p->is_sticking = false;
+    else if (!p->is_sticking && offset <= kinetic + stick_speed * dt)
+        p->is_sticking = true;
+    if (p->is_sticking || !(offset > kinetic))
+        return held;
+    return vec3_add_scaled(free, kinetic / offset, back);
+}
+
+HR_RT static void measure_gap(proxy *p, vec3 tool)
+{
+    proxy_touch *t = &p->touch;
+    t->gap = 1;
+    t->flags = 0;
+    for (int i = 0; i < p->body_count; i++) {
+        const proxy_body *b = &p->bodies[i];
+        t->flags |= b->tracker.flags | (b->is_gated ? (uint32_t)PROXY_GATED : 0u);
+        if (b->contact_count == 0)
+            continue;
+        vec3 local = pose_apply_inverse(b->now, tool);
+        const shape_contact *c = &b->contacts[0];
+        t->gap = fmin(t->gap, vec3_dot(c->normal, vec3_sub(local, c->point)) - p->radius);
+    }
+}
+
+HR_RT void proxy_move(proxy *p, vec3 tool, int64_t time_ns, double dt)
+{
+    proxy_advance_bodies(p, time_ns, dt);
+    if (!p->is_placed) {
+        p->position = tool;
+        p->is_placed = true;
+    }
+    bool was_touching = p->touch.count > 0;
+    vec3 held = carried(p);
+    watch_gates(p, held, tool);
+
+    search s = {0};
+    seek(p, held, tool, dt, &s);
+    bool is_infeasible = s.active_count < 0;
+    describe(p, &s, tool, dt);
+    bool has_friction = p->touch.count > 0 && p->touch.material.static_friction > 0;
+    if (has_friction && !was_touching) {
+        p->is_sticking = true; /* where it lands */
+    } else if (has_friction) {
+        vec3 goal = hold_back(p, held, s.at, dt);
+        seek(p, s.at, goal, 0, &s);
+    } else {
+        p->is_sticking = false;
+    }
+    p->position = s.at;
+    measure_gap(p, tool);
+    p->touch.was_teleported = (p->touch.flags & PROXY_GATED) != 0;
+    p->touch.flags |= is_infeasible ? (uint32_t)PROXY_INFEASIBLE : 0u;
+    p->touch.flags |= p->is_sticking ? (uint32_t)PROXY_STICKS : 0u;
+}

@@ -1,0 +1,258 @@
+#include "server/world.h"
+
+#include <stdlib.h>
+
+#include "server/actor.h"
+#include "server/records.h"
+
+typedef struct player {
+    const actor_class *class;
+    actor *actor;
+    const char *name;
+    uint32_t first; /* key of its first body, and index of its first shape */
+    int count;
+} player;
+
+struct world {
+    scene scene;
+    double near_distance; /* m */
+    int player_count;
+    player players[SCENE_BODIES_MAX];
+    int body_count;
+    shape *shapes;
+    int *player_of;       /* body -> player */
+    actor_body *bodies;   /* states after the last step */
+    actor_body *previous; /* after the one before */
+    bool *has_jumped;
+    int hand_count;
+    tool_sample hands[HANDS_MAX];
+    uint64_t sequence[HANDS_MAX];
+    bool has_stepped;
+    int64_t time_ns; /* of the states */
+};
+
+/* A body further off than this from where its last velocity takes it was teleported. */
+static const double jump_m = 0.005;
+static const double jump_rad = 0.2;
+
+static hr_status create_players(world *w, hr_error *error)
+{
+    for (int i = 0; i < w->scene.body_count; i++) {
+        const scene_body *b = &w->scene.bodies[i];
+        const actor_class *class = actor_class_for(b);
+        if (!class)
+            return error_set(error, HR_ERR_FORMAT,
+                             "%s:%d: body \"%s\": expected a shape and motion that can be played, "
+                             "found a pair that cannot",
+                             w->scene.file, b->line, b->name);
+        player *p = &w->players[w->player_count];
+        *p = (player){.class = class, .name = b->name, .first = (uint32_t)w->body_count};
+        hr_status status = class->create(&w->scene, b, &p->actor, error);
+        if (status != HR_OK)
+            return status;
+        w->player_count++;
+        p->count = class->body_count(p->actor);
+        w->body_count += p->count;
+    }
+    return HR_OK;
+}
+
+static void read_states(world *w)
+{
+    for (int i = 0; i < w->body_count; i++) {
+        const player *p = &w->players[w->player_of[i]];
+        p->class->body_state(p->actor, i - (int)p->first, &w->bodies[i]);
+        w->bodies[i].key = (uint32_t)i + 1; /* 0 is no body */
+        w->bodies[i].shape = (uint32_t)i;
+    }
+}
+
+static hr_status create_tables(world *w)
+{
+    size_t n = w->body_count > 0 ? (size_t)w->body_count : 1;
+    w->shapes = calloc(n, sizeof *w->shapes);
+    w->player_of = calloc(n, sizeof *w->player_of);
+    w->bodies = calloc(n, sizeof *w->bodies);
+    w->previous = calloc(n, sizeof *w->previous);
+    w->has_jumped = calloc(n, sizeof *w->has_jumped);
+    if (!w->shapes || !w->player_of || !w->bodies || !w->previous || !w->has_jumped)
+        return HR_ERR_MEMORY;
+    for (int i = 0; i < w->player_count; i++) {
+        const player *p = &w->players[i];
+        for (int k = 0; k < p->count; k++) {
+            w->player_of[p->first + (uint32_t)k] = i;
+            p->class->body_shape(p->actor, k, &w->shapes[p->first + (uint32_t)k]);
+        }
+    }
+    read_states(w);
+    return HR_OK;
+}
+
+hr_status world_create(const scene *s, const config *settings, world **out, hr_error *error)
+{
+    world *w = calloc(1, sizeof *w);
+    if (!w)
+        return error_set(error, HR_ERR_MEMORY, "%s: out of memory", s->file);
+    w->scene = *s;
+    w->near_distance = settings->world.near_distance_m;
+    hr_status status = create_players(w, error);
+    if (status == HR_OK) {
+        status = create_tables(w);
+        if (status != HR_OK)
+            error_set(error, status, "%s: out of memory", s->file);
+    }
+    if (status != HR_OK) {
+        world_destroy(w);
+        return status;
+    }
+    *out = w;
+    return HR_OK;
+}
+
+void world_destroy(world *w)
+{
+    if (!w)
+        return;
+    for (int i = 0; i < w->player_count; i++)
+        w->players[i].class->destroy(w->players[i].actor);
+    free(w->shapes);
+    free(w->player_of);
+    free(w->bodies);
+    free(w->previous);
+    free(w->has_jumped);
+    free(w);
+}
+
+const shape *world_shapes(const world *w, int *count)
+{
+    *count = w->body_count;
+    return w->shapes;
+}
+
+static bool is_a_jump(const actor_body *before, const actor_body *now, double dt)
+{
+    pose expected =
+        pose_advance(before->world_from_body, before->velocity, before->acceleration, dt);
+    vec3 turn = quat_to_rotation_vector(
+        quat_multiply(now->world_from_body.rotation, quat_conjugate(expected.rotation)));
+    return vec3_distance(expected.origin, now->world_from_body.origin) > jump_m ||
+           vec3_length(turn) > jump_rad;
+}
+
+void world_step(world *w, const tool_sample *hands, int n, int64_t time_ns, double dt)
+{
+    w->hand_count = n < HANDS_MAX ? n : HANDS_MAX;
+    for (int i = 0; i < w->hand_count; i++)
+        w->hands[i] = hands[i];
+    for (int i = 0; i < w->player_count; i++) {
+        player *p = &w->players[i];
+        p->class->step(p->actor, p->first + 1, w->hands, w->hand_count, time_ns, dt);
+    }
+    actor_body *spare = w->previous;
+    w->previous = w->bodies;
+    w->bodies = spare;
+    read_states(w);
+    for (int i = 0; i < w->body_count; i++)
+        w->has_jumped[i] = w->has_stepped && is_a_jump(&w->previous[i], &w->bodies[i], dt);
+    w->has_stepped = true;
+    w->time_ns = time_ns + (int64_t)llrint(dt * 1e9);
+}
+
+typedef struct near_body {
+    int index;
+    double distance; /* m, to the bounding sphere, or to the plane */
+} near_body;
+
+static double distance_to(const world *w, int i, vec3 point)
+{
+    const actor_body *b = &w->bodies[i];
+    if (isfinite(b->radius))
+        return vec3_distance(b->world_from_body.origin, point) - b->radius;
+    shape_tracker tracker = {0};
+    shape_contact contact;
+    vec3 local = pose_apply_inverse(b->world_from_body, point);
+    int n = shape_follow(&w->shapes[i], &tracker, local, (vec3){0, 0, 0}, 0, (double)INFINITY,
+                         &contact, 1);
+    return n > 0 ? contact.gap : 0;
+}
+
+/* The nearest bodies, nearest first; ties keep the scene's order. */
+static int pick_near(const world *w, const tool_sample *hand, near_body *list)
+{
+    int count = 0;
+    for (int i = 0; i < w->body_count; i++) {
+        double distance = fmin(distance_to(w, i, hand->tool), distance_to(w, i, hand->proxy));
+        if (distance > w->near_distance)
+            continue;
+        int at = count;
+        if (count < FRAME_BODIES_MAX)
+            count++;
+        else if (distance < list[--at].distance)
+            list[at].distance = distance;
+        else
+            continue;
+        for (; at > 0 && list[at - 1].distance > distance; at--)
+            list[at] = list[at - 1];
+        list[at] = (near_body){i, distance};
+    }
+    return count;
+}
+
+static void fill_body(const world *w, int i, const tool_sample *hand, frame_body *out)
+{
+    const actor_body *b = &w->bodies[i];
+    const player *p = &w->players[w->player_of[i]];
+    *out = (frame_body){.key = b->key,
+                        .shape = b->shape,
+                        .world_from_body = b->world_from_body,
+                        .velocity = b->velocity,
+                        .acceleration = b->acceleration,
+                        .material = b->material};
+    out->inverse_mass = p->class->inverse_mass(p->actor, i - (int)p->first, hand->proxy);
+    if (out->inverse_mass.m[0][0] + out->inverse_mass.m[1][1] + out->inverse_mass.m[2][2] > 0)
+        out->flags |= FRAME_BODY_MOVED_BY_HAND;
+    if (w->has_jumped[i])
+        out->flags |= FRAME_BODY_TELEPORTED;
+    vec3 local = pose_apply_inverse(b->world_from_body, hand->proxy);
+    shape_seed(&w->shapes[i], local, 2.0 * w->near_distance, &out->seed);
+}
+
+void world_frame(world *w, int hand, contact_frame *out)
+{
+    *out = (contact_frame){.time_ns = w->time_ns, .hand = (uint32_t)hand};
+    if (hand < 0 || hand >= HANDS_MAX)
+        return;
+    out->sequence = ++w->sequence[hand];
+    if (hand >= w->hand_count)
+        return;
+    const tool_sample *sample = &w->hands[hand];
+    out->tool_tick = sample->tick;
+    near_body list[FRAME_BODIES_MAX];
+    int count = pick_near(w, sample, list);
+    for (int i = 0; i < count; i++)
+        fill_body(w, list[i].index, sample, &out->bodies[i]);
+    out->body_count = (uint32_t)count;
+}
+
+double world_energy(const world *w)
+{
+    double sum = 0;
+    for (int i = 0; i < w->player_count; i++)
+        sum += w->players[i].class->energy(w->players[i].actor);
+    return sum;
+}
+
+int world_body_count(const world *w)
+{
+    return w->body_count;
+}
+
+void world_body(const world *w, int index, actor_body *out)
+{
+    *out = w->bodies[index];
+}
+
+const char *world_body_name(const world *w, int index)
+{
+    return w->players[w->player_of[index]].name;
+}
