@@ -21,6 +21,7 @@ typedef struct command {
 
 int cmd_ccd(int argc, char **argv);
 int cmd_dynamics(int argc, char **argv);
+int cmd_make_model(int argc, char **argv);
 
 /* All commands in the order of the help text, ended by a NULL name. */
 extern const command command_table[];
