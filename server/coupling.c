@@ -1,5 +1,8 @@
 #include "server/coupling.h"
 
+/* The damper grows with the depth up to here, so that touching and leaving make no step. */
+static const double full_damping_m = 0.001;
+
 void coupling_init(coupling *c, double stiffness_max, double damping, double scale, double lag,
                    double resolution)
 {
@@ -43,12 +46,16 @@ HR_RT vec3 coupling_force(coupling *c, const proxy *p, vec3 tool, bool is_fresh,
     if (t->count == 0)
         return (vec3){0, 0, 0};
     double k = fmin(fmax(t->material.stiffness, 0) * c->scale, c->stiffness_max);
-    double b = fmax(t->material.damping, 0) + c->damping + k * c->lag;
     c->stiffness = k;
     vec3 spring = vec3_scale(k / c->scale, vec3_sub(p->position, tool));
+
+    /* The hand's own part of the rate: a body's motion is known ahead and needs no compensation. */
+    double own_rate = rate + vec3_dot(t->surface_velocity, t->normal) / -c->scale;
+    double b = fmax(t->material.damping, 0) + c->damping;
+    double ease = fmin(1.0, t->depth / (c->scale * full_damping_m));
+    double damper = ease * (b * rate + k * c->lag * own_rate);
     double push = k * t->depth / c->scale;
-    double damper = fmax(b * rate, -push);
-    return vec3_add_scaled(spring, damper, t->normal);
+    return vec3_add_scaled(spring, fmax(damper, -push), t->normal);
 }
 
 HR_RT double coupling_stored(const coupling *c, const proxy *p, vec3 tool)

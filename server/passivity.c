@@ -69,12 +69,14 @@ HR_RT vec3 passivity_control(passivity *p, const safety_limits *l, const safety_
     double owed = in->stored - p->bank - p->swing * l->resolution;
     vec3 motion = vec3_sub(in->velocity, in->surface_velocity);
     double speed_squared = vec3_length_squared(motion);
-    if (owed > 0 && speed_squared > 0) {
+    double outflow = vec3_dot(wall, motion); /* W, what the wall is about to give to the hand */
+    if (owed > 0 && outflow > 0) {
         double damping = owed / (speed_squared * in->dt);
         p->damping = fmax(p->damping, fmin(damping, l->passivity_damping_max));
     }
-    if (!(p->damping > 1e-3) || vec3_length_squared(wall) == 0)
+    if (!(p->damping > 1e-3) || !(outflow > 0))
         return wall;
     *is_acting = true;
-    return vec3_add_scaled(wall, -p->damping, motion);
+    double damping = fmin(p->damping, outflow / speed_squared); /* brakes, never pulls back */
+    return vec3_add_scaled(wall, -damping, motion);
 }
