@@ -24,7 +24,7 @@ all: programs
 
 # --- packages -------------------------------------------------------------------------------------
 PACKAGES       := gcc g++ libc6-dev pkg-config libusb-1.0-0-dev libconfuse-dev libjansson-dev \
-                  zlib1g-dev libhdf5-dev libxml2-dev libassimp-dev scdoc
+                  zlib1g-dev libssl-dev libhdf5-dev libxml2-dev libassimp-dev scdoc
 TEST_PACKAGES  := libcmocka-dev jq libseccomp-dev
 CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev libclang-rt-19-dev spin
 BENCH_PACKAGES := jq rt-tests liblapacke-dev libopenblas-dev libfcl-dev libccd-dev libbullet-dev \
@@ -40,7 +40,7 @@ deps-bench:
 
 # --- compiler -------------------------------------------------------------------------------------
 pkg = $(shell pkg-config $(1) 2>/dev/null)
-LIBRARIES = libusb-1.0 libconfuse jansson zlib hdf5 libxml-2.0 assimp
+LIBRARIES = libusb-1.0 libconfuse jansson zlib libcrypto hdf5 libxml-2.0 assimp
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wcast-qual -Wwrite-strings \
             -Wdouble-promotion -Wstrict-prototypes -Wmissing-prototypes -Werror
