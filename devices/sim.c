@@ -44,7 +44,7 @@ static hr_status open_sim(const char *address, const device_settings *settings, 
     static const char *const known[] = {SIM_FALCON_SETTINGS, "script", "script_file", "imposed",
                                         NULL};
     sim_falcon_settings wanted;
-    sim_grip grip;
+    sim_grip grip = sim_grip_default();
     hr_status status;
     if ((status = settings_check(settings, "sim", known, error)) ||
         (status = sim_falcon_settings_read(settings, &wanted, error)) ||

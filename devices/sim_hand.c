@@ -47,17 +47,22 @@ void sim_hand_init(sim_hand *hand, sim_grip grip, const sim_script *script, uint
         }
 }
 
-hr_status sim_grip_settings(const device_settings *settings, sim_grip *out, hr_error *error)
+sim_grip sim_grip_default(void)
+{
+    return (sim_grip){.mass = 0.25, .damping = 5, .stiffness = 250, .tremor = 20e-6};
+}
+
+hr_status sim_grip_settings(const device_settings *settings, sim_grip *grip, hr_error *error)
 {
     hr_status status;
-    sim_grip g = {.mass = 0.25, .damping = 5, .stiffness = 250, .tremor = 20e-6};
+    sim_grip g = *grip;
     if ((status = settings_number(settings, "grip_mass_kg", 0, 5, &g.mass, error)) ||
         (status = settings_number(settings, "grip_damping_n_s_per_m", 0, 200, &g.damping, error)) ||
         (status =
              settings_number(settings, "grip_stiffness_n_per_m", 0, 20000, &g.stiffness, error)) ||
         (status = settings_number(settings, "tremor_m", 0, 0.005, &g.tremor, error)))
         return status;
-    *out = g;
+    *grip = g;
     return HR_OK;
 }
 

@@ -100,8 +100,10 @@ HR_RT void sim_hand_intent(const sim_hand *hand, double time, sim_intent *out);
 HR_RT vec3 sim_grip_force(const sim_grip *grip, const sim_intent *intent, vec3 position,
                           vec3 velocity);
 
-/* Settings grip_mass_kg, grip_damping_n_s_per_m, grip_stiffness_n_per_m, tremor_m. */
-HR_MUST_USE hr_status sim_grip_settings(const device_settings *settings, sim_grip *out,
+/* Settings grip_mass_kg, grip_damping_n_s_per_m, grip_stiffness_n_per_m, tremor_m; what is not set
+ * keeps its value in *grip. */
+sim_grip sim_grip_default(void);
+HR_MUST_USE hr_status sim_grip_settings(const device_settings *settings, sim_grip *grip,
                                         hr_error *error);
 
 /* What the hand does when nobody says otherwise: feels its way over a body in the middle of the
