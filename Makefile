@@ -79,6 +79,17 @@ $(BUILD)/%.o: %.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 
+# --- plug-ins for devices: devices/plugins/*.c, each a shared object of its own --------------------
+PLUGINS := $(patsubst devices/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard devices/plugins/*.c))
+
+plugins: $(PLUGINS)
+$(BUILD)/plugins/%.so: devices/plugins/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $<
+$(BUILD)/device-conformance: $(BUILD)/tests/conformance/conformance.o \
+        $(BUILD)/tests/conformance/allocations.o $(LIBRARY)
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $(filter %.o,$^) $(LIBRARY) $(LDLIBS)
+
 run: deps
 	@$(MAKE) --no-print-directory programs
 	$(BUILD)/hapticd $(ARGS)
@@ -97,7 +108,7 @@ test: deps
 	@$(MAKE) --no-print-directory test-programs
 	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 .PHONY: test-programs
-test-programs: programs $(TEST_PROGRAMS)
+test-programs: programs $(TEST_PROGRAMS) $(BUILD)/device-conformance $(PLUGINS)
 
 # --- checks ---------------------------------------------------------------------------------------
 check: deps deps-check
