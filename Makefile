@@ -140,13 +140,18 @@ BENCH_PROGRAMS := $(BENCH_SRC:%.c=$(BUILD)/%)
 BENCH_RUN       = $(if $(ONLY),$(filter %/bench_$(ONLY),$(BENCH_PROGRAMS)),$(BENCH_PROGRAMS))
 
 # Libraries of the peers, by group: BENCH_LIBS_witness, BENCH_CPPFLAGS_witness, ...
+BENCH_LIBS_witness     := -lTKGeomAlgo -lTKGeomBase -lTKG3d -lTKG2d -lTKMath -lTKernel -lfcl -lccd
+BENCH_CPPFLAGS_witness := -isystem /usr/include/opencascade -isystem /usr/include/eigen3
+
+# A function, because make would take a percent sign in the rule below for the group's name.
+peer_objects = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/bench/peer_$(1).cpp))
 
 .SECONDEXPANSION:
 $(BENCH_PROGRAMS): $(BUILD)/tests/bench/bench_%: $(BUILD)/tests/bench/bench_%.o \
         $(BUILD)/tests/bench/bench.o $(TEST_SUPPORT) $(LIBRARY) \
-        $$(patsubst %.cpp,$(BUILD)/%.o,$$(wildcard tests/bench/peer_$$*.cpp))
+        $$(call peer_objects,$$*)
 	$(CXX) $(LDFLAGS) -rdynamic -o $@ $(filter %.o,$^) $(LIBRARY) $(BENCH_LIBS_$*) $(TEST_LIBS) $(LDLIBS)
-$(BUILD)/tests/bench/peer_%.o: CPPFLAGS += $(BENCH_CPPFLAGS_$*)
+$(BUILD)/tests/bench/peer_%.o: CPPFLAGS += $(BENCH_CPPFLAGS_$(patsubst peer_%,%,$(notdir $*)))
 
 bench: deps deps-bench
 	@$(MAKE) --no-print-directory programs $(BENCH_RUN)

@@ -15,15 +15,13 @@ HR_RT witness_motion witness_motion_between(pose world_from_a, twist velocity_a,
     return m;
 }
 
-/* One side's tangents of D and D . d2D; sign = +1 for A, -1 for B. */
-HR_RT static inline void take_side(const jet *at, int n, double sign, vec3 difference,
-                                   vec3 *tangent, double curvature[3])
+/* sign D . d2 of one side's n parameters. */
+HR_RT static inline void take_curvature(const jet *at, int n, double sign, vec3 difference,
+                                        double out[3])
 {
-    for (int i = 0; i < n; i++)
-        tangent[i] = vec3_scale(sign, at->d1[i]);
-    curvature[0] = n > 0 ? sign * vec3_dot(difference, at->d2[JET_UU]) : 0.0;
-    curvature[1] = n > 1 ? sign * vec3_dot(difference, at->d2[JET_UV]) : 0.0;
-    curvature[2] = n > 1 ? sign * vec3_dot(difference, at->d2[JET_VV]) : 0.0;
+    out[0] = n > 0 ? sign * vec3_dot(difference, at->d2[JET_UU]) : 0.0;
+    out[1] = n > 1 ? sign * vec3_dot(difference, at->d2[JET_UV]) : 0.0;
+    out[2] = n > 1 ? sign * vec3_dot(difference, at->d2[JET_VV]) : 0.0;
 }
 
 /* Adds the second-derivative block of one side to H. */
@@ -39,26 +37,58 @@ HR_RT static inline void add_curvature(witness_system *s, int side, int first, i
     }
 }
 
+/* H, g and b of one unknown's row up to the diagonal, without the curvature. */
+HR_RT static inline void fill_row(witness_system *s, int i, vec3 velocity)
+{
+    vec3 t = s->tangent[i];
+    s->g[i] = vec3_dot(t, s->difference);
+    s->b[i] = -vec3_dot(t, velocity);
+    s->m[i][i] = vec3_length_squared(t);
+    s->scale[i] = sqrt(s->m[i][i]);
+}
+
+HR_RT static inline void couple(witness_system *s, int i, int j)
+{
+    s->m[i][j] = s->m[j][i] = vec3_dot(s->tangent[i], s->tangent[j]);
+}
+
 HR_RT void witness_law(const jet *f, int na, const jet *h, int nb, const witness_motion *motion,
                        witness_system *out)
 {
-    out->n = na + nb;
+    vec3 on_b = vec3_add(mat3_apply(motion->rotation, h->p), motion->origin);
+    vec3 difference = vec3_sub(f->p, on_b);
+    int n = na + nb;
+    out->n = n;
     out->na = na;
     out->form = WITNESS_GRADIENT;
-    out->difference = vec3_sub(f->p, h->p);
-    take_side(f, na, 1.0, out->difference, out->tangent, out->curvature[0]);
-    take_side(h, nb, -1.0, out->difference, out->tangent + na, out->curvature[1]);
+    out->difference = difference;
+    for (int i = 0; i < na; i++)
+        out->tangent[i] = f->d1[i];
+    for (int i = 0; i < nb; i++)
+        out->tangent[na + i] = vec3_negate(mat3_apply(motion->rotation, h->d1[i]));
+    take_curvature(f, na, 1.0, difference, out->curvature[0]);
+    /* D turned into B's frame: cheaper than three second derivatives into A's */
+    vec3 turned = nb > 0 ? mat3_apply_transposed(motion->rotation, difference) : difference;
+    take_curvature(h, nb, -1.0, turned, out->curvature[1]);
 
     /* Each side sees the other witness as a material point of the other body. */
-    vec3 v_h = witness_velocity_at(motion, h->p);
+    vec3 v_h = witness_velocity_at(motion, on_b);
     vec3 v_f = witness_velocity_at(motion, f->p);
-    for (int i = 0; i < out->n; i++) {
-        vec3 t = out->tangent[i];
-        for (int j = 0; j <= i; j++)
-            out->m[i][j] = out->m[j][i] = vec3_dot(t, out->tangent[j]);
-        out->scale[i] = sqrt(out->m[i][i]);
-        out->g[i] = vec3_dot(t, out->difference);
-        out->b[i] = -vec3_dot(t, i < na ? v_h : v_f);
+    for (int i = 0; i < na; i++)
+        fill_row(out, i, v_h);
+    for (int i = na; i < n; i++)
+        fill_row(out, i, v_f);
+    /* Written out: the six products of the largest pair are half of this function's time. */
+    if (n > 1)
+        couple(out, 0, 1);
+    if (n > 2) {
+        couple(out, 0, 2);
+        couple(out, 1, 2);
+    }
+    if (n > 3) {
+        couple(out, 0, 3);
+        couple(out, 1, 3);
+        couple(out, 2, 3);
     }
     add_curvature(out, 0, 0, na);
     add_curvature(out, 1, na, nb);
@@ -97,8 +127,9 @@ HR_RT void witness_law_contact(const jet *f, const jet *h, witness_form form, do
     int na = out->na;
     int nb = out->n - na;
     bool on_a = form == WITNESS_CONTACT_A;
-    const jet *other = on_a ? h : f;
-    moving_normal n = differentiate_normal(on_a ? f : h, outward);
+    jet seen = jet_transformed(motion->rotation, motion->origin, h);
+    const jet *other = on_a ? &seen : f;
+    moving_normal n = differentiate_normal(on_a ? f : &seen, outward);
     int base_first = on_a ? 0 : na;
     int base_count = on_a ? na : nb;
     int first = on_a ? na : 0;

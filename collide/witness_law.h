@@ -63,7 +63,7 @@ typedef struct witness_system {
     double b[WITNESS_UNKNOWNS];                   /* its rate when the parameters rest */
 } witness_system;
 
-/* f: A's feature with na moving parameters; h: B's with nb, already in A's frame. */
+/* f: A's feature with na moving parameters, in A's frame; h: B's with nb, in B's. */
 HR_RT void witness_law(const jet *f, int na, const jet *h, int nb, const witness_motion *motion,
                        witness_system *out);
 

@@ -23,20 +23,24 @@ HR_RT static double smaller_size(const witness_pair *p)
     return p->a.size > p->b.size ? p->a.size : p->b.size;
 }
 
-HR_RT static inline jet seen_from_a(const witness_place *on_b, const witness_motion *m)
+HR_RT static inline vec3 seen_from_a(const witness_place *on_b, const witness_motion *m)
 {
-    if (on_b->feature == WITNESS_VERTEX)
-        return (jet){.p = vec3_add(mat3_apply(m->rotation, on_b->at.p), m->origin)};
-    return jet_transformed(m->rotation, m->origin, &on_b->at);
+    return vec3_add(mat3_apply(m->rotation, on_b->at.p), m->origin);
+}
+
+/* B's outward normal in A's axes. */
+HR_RT static vec3 normal_of_b(const witness_place *on_b, const witness_motion *m, double outward)
+{
+    return mat3_apply(m->rotation, witness_normal(&on_b->at, outward));
 }
 
 /* Which form fits: near contact of two features of which one has a plane, the contact form. */
 HR_RT static witness_form choose_form(const witness_pair *p, const witness_place *on_a,
-                                      const witness_place *on_b, const jet *h, double *outward)
+                                      const witness_place *on_b, const witness_motion *m,
+                                      vec3 apart, double *outward)
 {
     if (on_a->feature == WITNESS_VERTEX || on_b->feature == WITNESS_VERTEX)
         return WITNESS_GRADIENT;
-    vec3 apart = vec3_sub(h->p, on_a->at.p);
     double size = smaller_size(p);
     double enter = contact_enter * size;
     if (!p->is_in_contact && vec3_length_squared(apart) > enter * enter)
@@ -47,7 +51,7 @@ HR_RT static witness_form choose_form(const witness_pair *p, const witness_place
         return WITNESS_GRADIENT;
     *outward = out_a != 0.0 ? out_a : out_b;
     vec3 n =
-        out_a != 0.0 ? witness_normal(&on_a->at, out_a) : vec3_negate(witness_normal(h, out_b));
+        out_a != 0.0 ? witness_normal(&on_a->at, out_a) : vec3_negate(normal_of_b(on_b, m, out_b));
     if (p->is_in_contact && vec3_dot(n, apart) > contact_leave * size)
         return WITNESS_GRADIENT;
     return out_a != 0.0 ? WITNESS_CONTACT_A : WITNESS_CONTACT_B;
@@ -58,13 +62,13 @@ HR_RT static void write_law(witness_pair *p, const witness_place *on_a, const wi
 {
     int na = (int)on_a->feature;
     int nb = (int)on_b->feature;
-    jet h = seen_from_a(on_b, m);
     double outward = 0.0;
-    witness_law(&on_a->at, na, &h, nb, m, &out->system);
-    witness_form form = choose_form(p, on_a, on_b, &h, &outward);
+    witness_law(&on_a->at, na, &on_b->at, nb, m, &out->system);
+    witness_form form =
+        choose_form(p, on_a, on_b, m, vec3_negate(out->system.difference), &outward);
     p->is_in_contact = form != WITNESS_GRADIENT;
     if (form != WITNESS_GRADIENT)
-        witness_law_contact(&on_a->at, &h, form, outward, m, &out->system);
+        witness_law_contact(&on_a->at, &on_b->at, form, outward, m, &out->system);
     witness_place_box(&p->a, on_a, 0, &out->box);
     witness_place_box(&p->b, on_b, na, &out->box);
     out->box.size = smaller_size(p);
@@ -176,7 +180,7 @@ HR_RT static int settle(witness_pair *p, const witness_motion *m, uint32_t *flag
 {
     int fired = 0;
     for (int round = 0; round < TRANSITION_ROUNDS; round++) {
-        vec3 h = vec3_add(mat3_apply(m->rotation, p->on_b.at.p), m->origin);
+        vec3 h = seen_from_a(&p->on_b, m);
         bool a = witness_transit(&p->a, &p->on_a, h);
         vec3 f = mat3_apply_transposed(m->rotation, vec3_sub(p->on_a.at.p, m->origin));
         bool b = witness_transit(&p->b, &p->on_b, f);
@@ -200,7 +204,7 @@ HR_RT static double sign_without_face(const witness_pair *p, vec3 apart)
 }
 
 /* Signed distance and normal from the present witnesses. */
-HR_RT static void measure_gap(const witness_pair *p, const jet *h, witness_result *r)
+HR_RT static void measure_gap(const witness_pair *p, const witness_motion *m, witness_result *r)
 {
     vec3 apart = vec3_sub(r->on_b, r->on_a);
     double d = vec3_length(apart);
@@ -212,8 +216,8 @@ HR_RT static void measure_gap(const witness_pair *p, const jet *h, witness_resul
         r->normal = vec3_normalize_or(vec3_scale(sign, apart), (vec3){0, 0, 0});
         return;
     }
-    vec3 n =
-        out_a != 0.0 ? witness_normal(&p->on_a.at, out_a) : vec3_negate(witness_normal(h, out_b));
+    vec3 n = out_a != 0.0 ? witness_normal(&p->on_a.at, out_a)
+                          : vec3_negate(normal_of_b(&p->on_b, m, out_b));
     double along = vec3_dot(n, apart);
     /* near the surface the tangential part of the difference is error, not distance */
     bool is_near = fabs(along) < contact_enter * smaller_size(p) || p->is_in_contact;
@@ -221,20 +225,21 @@ HR_RT static void measure_gap(const witness_pair *p, const jet *h, witness_resul
     r->normal = is_near ? n : vec3_scale(1.0 / r->distance, apart);
 }
 
-/* Largest cosine between the difference and the tangents of one side that can move. */
-HR_RT static double side_cosine(const witness_body *b, const witness_place *p, const jet *at,
-                                vec3 difference, double d)
+/* Square of the largest cosine, times |D|^2, between the difference and the tangents of one side
+ * that can move. */
+HR_RT static double side_slope(const witness_body *b, const witness_place *p, vec3 difference)
 {
     witness_box box;
     double worst = 0.0;
     witness_place_box(b, p, 0, &box);
     for (int i = 0; i < (int)p->feature; i++) {
-        double g = vec3_dot(at->d1[i], difference);
-        double length = vec3_length(at->d1[i]);
+        double g = vec3_dot(p->at.d1[i], difference);
+        double square = vec3_length_squared(p->at.d1[i]);
+        double least = 1e-6 * b->size / box.range[i];
         bool is_held = (g > 0.0 && p->x[i] <= box.low[i]) || (g < 0.0 && p->x[i] >= box.high[i]) ||
-                       !(length * box.range[i] > 1e-6 * b->size);
-        if (!is_held && d > 0.0)
-            worst = witness_larger(worst, fabs(g) / (d * length));
+                       !(square > least * least);
+        if (!is_held)
+            worst = witness_larger(worst, g * g / square);
     }
     return worst;
 }
@@ -242,15 +247,18 @@ HR_RT static double side_cosine(const witness_body *b, const witness_place *p, c
 HR_RT static void measure(witness_pair *p, const witness_motion *m, uint32_t flags, int switches)
 {
     witness_result *r = &p->last;
-    jet h = seen_from_a(&p->on_b, m);
     r->on_a = p->on_a.at.p;
-    r->on_b = h.p;
-    measure_gap(p, &h, r);
+    r->on_b = seen_from_a(&p->on_b, m);
+    measure_gap(p, m, r);
     r->gap_rate = vec3_dot(r->normal, witness_velocity_at(m, r->on_b));
     vec3 difference = vec3_sub(r->on_a, r->on_b);
     double d = vec3_length(difference);
-    r->cosine = witness_larger(side_cosine(&p->a, &p->on_a, &p->on_a.at, difference, d),
-                               side_cosine(&p->b, &p->on_b, &h, vec3_negate(difference), d));
+    double slope = side_slope(&p->a, &p->on_a, difference);
+    if (p->on_b.feature != WITNESS_VERTEX) {
+        vec3 seen_from_b = mat3_apply_transposed(m->rotation, vec3_negate(difference));
+        slope = witness_larger(slope, side_slope(&p->b, &p->on_b, seen_from_b));
+    }
+    r->cosine = d > 0.0 ? sqrt(slope) / d : 0.0;
     /* on the surface the cosine is a quotient of rounding errors: compare lengths there */
     if (r->cosine * d < converged_cosine * witness_larger(d, 1e-3 * smaller_size(p)))
         flags |= WITNESS_CONVERGED;
@@ -273,11 +281,11 @@ HR_RT static uint32_t judge(witness_pair *p, const witness_motion *m, uint32_t s
         return flags;
     p->fallbacks++;
     flags |= WITNESS_DEGRADED;
-    if (p->fallback_ticks < FALLBACK_TICKS_MAX)
+    if (p->fallback_ticks < FALLBACK_TICKS_MAX || p->stays_on_feature)
         return flags;
     p->fallback_ticks = 0;
     p->reseeds++;
-    vec3 h = vec3_add(mat3_apply(m->rotation, p->on_b.at.p), m->origin);
+    vec3 h = seen_from_a(&p->on_b, m);
     witness_place_seed(&p->a, h, &p->on_a);
     vec3 f = mat3_apply_transposed(m->rotation, vec3_sub(p->on_a.at.p, m->origin));
     witness_place_seed(&p->b, f, &p->on_b);
@@ -286,12 +294,12 @@ HR_RT static uint32_t judge(witness_pair *p, const witness_motion *m, uint32_t s
 
 HR_RT static bool motion_is_finite(const witness_motion *m)
 {
-    double sum = 0.0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            sum += m->rotation.m[i][j];
-    return isfinite(sum) && vec3_is_finite(m->origin) && vec3_is_finite(m->rate.linear) &&
-           vec3_is_finite(m->rate.angular);
+    const mat3 *r = &m->rotation;
+    double sum = r->m[0][0] + r->m[0][1] + r->m[0][2] + r->m[1][0] + r->m[1][1] + r->m[1][2] +
+                 r->m[2][0] + r->m[2][1] + r->m[2][2];
+    vec3 rest = vec3_add(m->origin, vec3_add(m->rate.linear, m->rate.angular));
+    /* a sum of finite numbers of any sensible size is finite; one bad term spoils it */
+    return isfinite(sum + rest.x + rest.y + rest.z);
 }
 
 /* Transitions, and after one the corrector again: a reset leaves the witness at the border while
@@ -299,6 +307,8 @@ HR_RT static bool motion_is_finite(const witness_motion *m)
 HR_RT static int finish(witness_pair *p, const witness_motion *end, uint32_t *solve_flags,
                         uint32_t *flags)
 {
+    if (p->stays_on_feature)
+        return 0;
     int switches = settle(p, end, flags);
     bool is_inside_limited = p->settings.inside_speed > 0.0 && p->last.distance < 0.0;
     if (!p->settings.corrects_switches || is_inside_limited)
@@ -367,8 +377,7 @@ HR_RT double witness_pair_excess(const witness_pair *p, const witness_motion *no
 {
     stage s;
     int na = (int)p->on_a.feature;
-    jet h = seen_from_a(&p->on_b, now);
-    witness_law(&p->on_a.at, na, &h, (int)p->on_b.feature, now, &s.system);
+    witness_law(&p->on_a.at, na, &p->on_b.at, (int)p->on_b.feature, now, &s.system);
     witness_place_box(&p->a, &p->on_a, 0, &s.box);
     witness_place_box(&p->b, &p->on_b, na, &s.box);
     s.box.size = smaller_size(p);

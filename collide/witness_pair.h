@@ -32,6 +32,7 @@ typedef struct witness_pair {
     witness_body a, b;
     witness_settings settings;
     witness_place on_a, on_b;
+    bool stays_on_feature;                 /* no transitions: clamped to where it is */
     bool is_in_contact;                    /* form of the last step */
     int fallback_ticks;                    /* in a row */
     uint64_t fallbacks, reseeds, switches; /* since the start */

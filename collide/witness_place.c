@@ -28,12 +28,18 @@ HR_RT static inline vec3 stretch(vec3 a, vec3 v)
 HR_RT static void evaluate_ellipsoid(const witness_body *b, witness_place *p)
 {
     vec3 s = p->direction;
-    vec3 e1 = vec3_any_perpendicular(s);
-    vec3 e2 = vec3_cross(s, e1);
     vec3 here = stretch(b->semi_axes, s);
-    p->at = (jet){.p = here,
-                  .d1 = {stretch(b->semi_axes, e1), stretch(b->semi_axes, e2)},
-                  .d2 = {vec3_negate(here), {0, 0, 0}, vec3_negate(here)}};
+    /* Two axes without a root (Duff and others, 2017). */
+    double sign = copysign(1.0, s.z);
+    double a = -1.0 / (sign + s.z);
+    double c = s.x * s.y * a;
+    p->across[0] = (vec3){1.0 + sign * s.x * s.x * a, sign * c, -sign * s.x};
+    p->across[1] = (vec3){c, sign + s.y * s.y * a, -s.y};
+    p->at.p = here;
+    p->at.d1[0] = stretch(b->semi_axes, p->across[0]);
+    p->at.d1[1] = stretch(b->semi_axes, p->across[1]);
+    p->at.d2[JET_UU] = p->at.d2[JET_VV] = vec3_negate(here);
+    p->at.d2[JET_UV] = (vec3){0, 0, 0};
 }
 
 HR_RT void witness_place_evaluate(const witness_body *b, witness_place *p)
@@ -64,10 +70,10 @@ HR_RT static double edge_wrap(const body_edge *e, double t)
 HR_RT void witness_place_move(const witness_body *b, witness_place *p, const double *dx)
 {
     if (b->kind == WITNESS_ELLIPSOID) {
-        vec3 e1 = vec3_any_perpendicular(p->direction);
-        vec3 e2 = vec3_cross(p->direction, e1);
-        vec3 s = vec3_add_scaled(vec3_add_scaled(p->direction, dx[0], e1), dx[1], e2);
-        p->direction = vec3_normalize_or(s, p->direction);
+        vec3 s = vec3_add_scaled(vec3_add_scaled(p->direction, dx[0], p->across[0]), dx[1],
+                                 p->across[1]);
+        /* never shorter than direction itself, which is at right angles to what is added */
+        p->direction = vec3_scale(1.0 / vec3_length(s), s);
     } else if (b->kind == WITNESS_BODY && p->feature == WITNESS_FACE) {
         const body_face *f = &b->body->faces[p->index];
         p->x[0] = body_face_wrap(f, 0, p->x[0] + dx[0]);

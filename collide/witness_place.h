@@ -33,6 +33,7 @@ typedef struct witness_place {
     int index;       /* of the face, edge or vertex */
     double x[2];     /* its parameters; of an ellipsoid always 0: the chart follows the point */
     vec3 direction;  /* ellipsoid: the point is semi_axes * direction, of unit length */
+    vec3 across[2];  /* ellipsoid: unit vectors at right angles to it, the chart's axes */
     nurbs_span span; /* pieces used last */
     jet at;          /* at x, in the body's frame */
 } witness_place;

@@ -231,6 +231,68 @@ HR_RT static uint32_t fall_back(const witness_system *s, unsigned fixed, double 
     return WITNESS_STUCK;
 }
 
+/* H dx = r by L D L^T for the two sizes that occur most, without a root; false where a pivot is not
+ * positive enough, measured against the tangents as in the scaled Cholesky. */
+HR_RT static inline bool solve_two(const witness_system *s, const double *r, double *dx)
+{
+    double d0 = s->m[0][0];
+    double l = s->m[1][0] / d0;
+    double d1 = s->m[1][1] - l * s->m[1][0];
+    if (!(d0 > pivot_min * s->scale[0] * s->scale[0]) ||
+        !(d1 > pivot_min * s->scale[1] * s->scale[1]))
+        return false;
+    dx[1] = (r[1] - l * r[0]) / d1;
+    dx[0] = r[0] / d0 - l * dx[1];
+    return true;
+}
+
+HR_RT static inline bool solve_four(const witness_system *s, const double *r, double *dx)
+{
+    double d0 = s->m[0][0];
+    double i0 = 1.0 / d0;
+    double l10 = s->m[1][0] * i0;
+    double l20 = s->m[2][0] * i0;
+    double l30 = s->m[3][0] * i0;
+    double d1 = s->m[1][1] - l10 * s->m[1][0];
+    double v21 = s->m[2][1] - l20 * s->m[1][0];
+    double v31 = s->m[3][1] - l30 * s->m[1][0];
+    double i1 = 1.0 / d1;
+    double l21 = v21 * i1;
+    double l31 = v31 * i1;
+    double d2 = s->m[2][2] - l20 * s->m[2][0] - l21 * v21;
+    double v32 = s->m[3][2] - l30 * s->m[2][0] - l31 * v21;
+    double i2 = 1.0 / d2;
+    double l32 = v32 * i2;
+    double d3 = s->m[3][3] - l30 * s->m[3][0] - l31 * v31 - l32 * v32;
+    if (!(d0 > pivot_min * s->scale[0] * s->scale[0]) ||
+        !(d1 > pivot_min * s->scale[1] * s->scale[1]) ||
+        !(d2 > pivot_min * s->scale[2] * s->scale[2]) ||
+        !(d3 > pivot_min * s->scale[3] * s->scale[3]))
+        return false;
+    double y1 = r[1] - l10 * r[0];
+    double y2 = r[2] - l20 * r[0] - l21 * y1;
+    double y3 = r[3] - l30 * r[0] - l31 * y1 - l32 * y2;
+    dx[3] = y3 / d3;
+    dx[2] = y2 * i2 - l32 * dx[3];
+    dx[1] = y1 * i1 - l21 * dx[2] - l31 * dx[3];
+    dx[0] = r[0] * i0 - l10 * dx[1] - l20 * dx[2] - l30 * dx[3];
+    return true;
+}
+
+/* The usual case: nothing fixed, H positive definite. */
+HR_RT static inline bool solve_plainly(const witness_system *s, double gain, double feedforward,
+                                       double *dx)
+{
+    double r[WITNESS_UNKNOWNS];
+    for (int i = 0; i < s->n; i++)
+        r[i] = -gain * s->g[i] - feedforward * s->b[i];
+    if (s->form != WITNESS_GRADIENT)
+        return false;
+    if (s->n == 2)
+        return solve_two(s, r, dx);
+    return s->n == 4 && solve_four(s, r, dx);
+}
+
 /* One solve on the unknowns that are not fixed. */
 HR_RT static uint32_t solve_free(const witness_system *s, unsigned fixed, double gain,
                                  double feedforward, double size, const double *inverse_scale,
@@ -258,6 +320,17 @@ HR_RT static uint32_t solve_free(const witness_system *s, unsigned fixed, double
     return flags;
 }
 
+/* The unknowns that stand at a bound and would leave. */
+HR_RT static inline unsigned leaving_box(const witness_system *s, const witness_box *box,
+                                         const double *dx)
+{
+    unsigned leaving = 0;
+    for (int i = 0; i < s->n; i++)
+        if ((dx[i] < 0.0 && box->x[i] <= box->low[i]) || (dx[i] > 0.0 && box->x[i] >= box->high[i]))
+            leaving |= 1u << i;
+    return leaving;
+}
+
 /* The active set: what stands at a bound and would leave is fixed, and the rest solved again. */
 HR_RT static uint32_t solve_in_box(const witness_system *s, double gain, double feedforward,
                                    const witness_box *box, double *dx)
@@ -265,20 +338,18 @@ HR_RT static uint32_t solve_in_box(const witness_system *s, double gain, double 
     unsigned fixed = 0;
     uint32_t flags = 0;
     double inverse_scale[WITNESS_UNKNOWNS] = {0};
-    for (int i = 0; i < s->n; i++) {
-        bool is_collapsed = !(s->scale[i] * box->range[i] > collapsed * box->size);
-        inverse_scale[i] = is_collapsed ? 0.0 : 1.0 / s->scale[i];
-        fixed |= is_collapsed ? 1u << i : 0u;
-    }
+    for (int i = 0; i < s->n; i++)
+        if (!(s->scale[i] * box->range[i] > collapsed * box->size))
+            fixed |= 1u << i;
     if (fixed)
         flags |= WITNESS_FROZEN;
+    else if (solve_plainly(s, gain, feedforward, dx) && !leaving_box(s, box, dx))
+        return 0;
+    for (int i = 0; i < s->n; i++)
+        inverse_scale[i] = fixed >> i & 1u ? 0.0 : 1.0 / s->scale[i];
     for (int round = 0; round <= s->n; round++) {
         uint32_t now = solve_free(s, fixed, gain, feedforward, box->size, inverse_scale, dx);
-        unsigned leaving = 0;
-        for (int i = 0; i < s->n; i++)
-            if ((dx[i] < 0.0 && box->x[i] <= box->low[i]) ||
-                (dx[i] > 0.0 && box->x[i] >= box->high[i]))
-                leaving |= 1u << i;
+        unsigned leaving = leaving_box(s, box, dx);
         if (!leaving || round == s->n)
             return flags | now;
         fixed |= leaving;

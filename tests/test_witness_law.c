@@ -69,8 +69,7 @@ static void system_at(const feature *a, const feature *b, const double *x, doubl
     pose pose_b = pose_advance(b->at, b->motion, (twist){{0, 0, 0}, {0, 0, 0}}, t);
     witness_motion m = witness_motion_between(pose_a, a->motion, pose_b, b->motion);
     jet f = feature_jet(a, x);
-    jet in_b = feature_jet(b, x + 2);
-    jet h = jet_transformed(m.rotation, m.origin, &in_b);
+    jet h = feature_jet(b, x + 2);
     witness_law(&f, a->n, &h, b->n, &m, out);
     if (form != WITNESS_GRADIENT)
         witness_law_contact(&f, &h, form, -1.0, &m, out);

@@ -113,4 +113,5 @@ void bench_keep(double value)
 {
     static volatile double sink;
     sink = value;
+    (void)sink;
 }
