@@ -1,0 +1,144 @@
+#include "collide/witness_point.h"
+
+enum { ROUNDS = 6, CORRECTORS = 2, SEEK_STEPS = 40 };
+
+/* Steps below this share of a face's range are added by Taylor's formula instead of evaluating the
+ * surface again: the third order is then below 1e-13 of the size. */
+static const double taylor_share = 2e-5;
+
+/* x + dx without a new evaluation; second derivatives stay, the rest moves along. */
+HR_RT static void move_by_taylor(const body_face *f, witness_place *p, const double *dx)
+{
+    jet *j = &p->at;
+    vec3 turn_u = vec3_add(vec3_scale(dx[0], j->d2[JET_UU]), vec3_scale(dx[1], j->d2[JET_UV]));
+    vec3 turn_v = vec3_add(vec3_scale(dx[0], j->d2[JET_UV]), vec3_scale(dx[1], j->d2[JET_VV]));
+    vec3 half_u = vec3_add_scaled(j->d1[0], 0.5, turn_u);
+    vec3 half_v = vec3_add_scaled(j->d1[1], 0.5, turn_v);
+    j->p = vec3_add_scaled(vec3_add_scaled(j->p, dx[0], half_u), dx[1], half_v);
+    j->d1[0] = vec3_add(j->d1[0], turn_u);
+    j->d1[1] = vec3_add(j->d1[1], turn_v);
+    p->x[0] = body_face_wrap(f, 0, p->x[0] + dx[0]);
+    p->x[1] = body_face_wrap(f, 1, p->x[1] + dx[1]);
+}
+
+/* True if the step is small and stays off the borders. */
+HR_RT static bool is_tiny(const body_face *f, const witness_place *p, const double *dx)
+{
+    for (int i = 0; i < 2; i++) {
+        double range = f->high[i] - f->low[i];
+        double x = p->x[i] + dx[i];
+        if (!(fabs(dx[i]) < taylor_share * range) || !(x > f->low[i]) || !(x < f->high[i]))
+            return false;
+    }
+    return true;
+}
+
+HR_RT static uint32_t correct(const witness_body *b, witness_place *p, vec3 point)
+{
+    static const witness_motion rest = {.rotation = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    witness_system s;
+    witness_box box;
+    double dx[WITNESS_UNKNOWNS];
+    jet h;
+    if (p->feature == WITNESS_VERTEX)
+        return 0;
+    h.p = point;
+    witness_law(&p->at, (int)p->feature, &h, 0, &rest, &s);
+    witness_place_box(b, p, 0, &box);
+    box.size = b->size;
+    uint32_t flags = witness_solve(&s, 1.0, 0.0, 1.0, &box, dx);
+    if (b->kind == WITNESS_BODY && p->feature == WITNESS_FACE &&
+        is_tiny(&b->body->faces[p->index], p, dx))
+        move_by_taylor(&b->body->faces[p->index], p, dx);
+    else
+        witness_place_move(b, p, dx);
+    return flags;
+}
+
+HR_RT static bool settle(const witness_body *b, witness_place *p, vec3 point, bool *is_cycling)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        if (!witness_transit(b, p, point))
+            return round > 0;
+    *is_cycling = true;
+    return true;
+}
+
+HR_RT static void measure(const witness_body *b, const witness_place *p, vec3 point,
+                          witness_touch *out)
+{
+    vec3 apart = vec3_sub(point, p->at.p);
+    double d = vec3_length(apart);
+    if (p->feature == WITNESS_FACE) {
+        out->normal = witness_normal(&p->at, witness_place_outward(b, p));
+        out->gap = vec3_dot(out->normal, apart);
+        /* at a pole the face has no normal, but the difference is one */
+        if (vec3_length_squared(out->normal) == 0.0)
+            out->normal = vec3_normalize_or(apart, (vec3){0, 0, 0});
+        double beside = d * d - out->gap * out->gap;
+        out->slope = beside > 0.0 ? sqrt(beside) : 0.0;
+        return;
+    }
+    /* Within rounding of an edge or vertex its own mean normal is the better direction. */
+    vec3 mean = witness_place_normal(b, p);
+    double sign = vec3_dot(mean, apart) < 0.0 ? -1.0 : 1.0;
+    out->gap = sign * d;
+    out->normal = d > 1e-9 * b->size ? vec3_scale(sign / d, apart) : mean;
+    out->slope = 0.0;
+}
+
+HR_RT witness_touch witness_point_step(const witness_body *b, witness_place *p, vec3 point)
+{
+    witness_touch t = {.flags = correct(b, p, point)};
+    bool has_switched = settle(b, p, point, &t.is_cycling);
+    for (int i = 0; i < CORRECTORS && has_switched; i++) {
+        t.flags |= correct(b, p, point);
+        has_switched = settle(b, p, point, &t.is_cycling);
+    }
+    measure(b, p, point, &t);
+    return t;
+}
+
+/* From the best sample of one face (edge of a planar body): steps until they rest. */
+static double descend(const witness_body *b, vec3 point, witness_place *p)
+{
+    witness_place_evaluate(b, p);
+    double best = (double)INFINITY;
+    witness_place kept = *p;
+    for (int i = 0; i < SEEK_STEPS; i++) {
+        (void)witness_point_step(b, p, point);
+        double d = vec3_distance(p->at.p, point);
+        bool is_resting = d > best - 1e-15 * b->size && i > 3;
+        if (d < best) {
+            best = d;
+            kept = *p;
+        }
+        if (is_resting)
+            break;
+    }
+    *p = kept;
+    return best;
+}
+
+void witness_point_seek(const witness_body *b, vec3 point, witness_place *out)
+{
+    const parametric_body *body = b->body;
+    double best = (double)INFINITY;
+    for (int next = 0; next < body->sample_count;) {
+        /* the samples of a face follow each other */
+        const body_sample *s = &body->samples[next];
+        for (int face = s->face; next < body->sample_count && body->samples[next].face == face;
+             next++)
+            if (vec3_length_squared(vec3_sub(body->samples[next].p, point)) <
+                vec3_length_squared(vec3_sub(s->p, point)))
+                s = &body->samples[next];
+        witness_place p;
+        witness_place_set(b, body->is_planar ? WITNESS_EDGE : WITNESS_FACE, s->face, s->u, s->v,
+                          &p);
+        double d = descend(b, point, &p);
+        if (d < best) {
+            best = d;
+            *out = p;
+        }
+    }
+}
