@@ -20,6 +20,7 @@ typedef struct command {
 } command;
 
 int cmd_ccd(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
 int cmd_dynamics(int argc, char **argv);
 int cmd_make_model(int argc, char **argv);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "config/config.h"
 #include "server/trace_hash.h"
 #include "server/trace_schema.h"
 #include "server/version.h"
@@ -16,7 +17,7 @@ enum { PAIRS_MAX = 64 };
 
 typedef struct pair_list {
     const char *items[2 * PAIRS_MAX];
-    char values[PAIRS_MAX][128];
+    char values[PAIRS_MAX][CONFIG_PATH_MAX + 64];
     size_t count;
 } pair_list;
 
@@ -144,12 +145,12 @@ static hr_status attach_all(mcap_writer *w, const trace_meta *meta, hr_error *er
     char(*names)[600] = calloc((size_t)count, sizeof *names);
     hr_status status = HR_ERR_MEMORY;
     if (pairs && hashes && names) {
-        const char *config = meta->config_text ? meta->config_text : "";
-        const char *scene = meta->scene_text ? meta->scene_text : "";
+        const char *settings = meta->config_text ? meta->config_text : "";
+        const char *scenery = meta->scene_text ? meta->scene_text : "";
         snprintf(names[0], sizeof names[0], "%s", TRACE_CONFIG);
         snprintf(names[1], sizeof names[1], "%s", TRACE_SCENE);
-        attach(w, meta, names[0], config, strlen(config), &hashes[0]);
-        attach(w, meta, names[1], scene, strlen(scene), &hashes[1]);
+        attach(w, meta, names[0], settings, strlen(settings), &hashes[0]);
+        attach(w, meta, names[1], scenery, strlen(scenery), &hashes[1]);
         status = HR_OK;
         for (int i = 0; i < meta->file_count && status == HR_OK; i++) {
             snprintf(names[i + 2], sizeof names[0], "%s%s", TRACE_FILE, meta->files[i].name);
