@@ -1,0 +1,67 @@
+/* What the files of the step share: the scene, its arenas, and the search through time. */
+#ifndef COLLIDE_CCD_SEARCH_H
+#define COLLIDE_CCD_SEARCH_H
+
+#include "collide/ccd_step.h"
+
+/* Two links whose boxes came near during the step. */
+typedef struct ccd_pair {
+    int32_t body[2], part[2];
+    int32_t top; /* their lowest common ancestor in one body; -1: the world */
+} ccd_pair;
+
+/* Two boxes of a pair that are not yet proven apart. */
+typedef struct ccd_item {
+    int32_t pair, node[2];
+} ccd_item;
+
+/* A stretch of time with the items that are open in it. */
+typedef struct ccd_stretch {
+    double start, end;
+    int32_t first, count; /* items */
+} ccd_stretch;
+
+/* A feature contact as the search found it. */
+typedef struct ccd_candidate {
+    int32_t pair, triangle[2];
+    triangle_contact contact; /* time: in steps */
+} ccd_candidate;
+
+enum { CCD_DEPTH_MAX = 64, CCD_CANDIDATES_MAX = 1024 };
+
+struct ccd_scene {
+    int body_count;
+    ccd_body *bodies[CCD_BODIES_MAX];
+    int first_link[CCD_BODIES_MAX + 1]; /* links of all bodies numbered through */
+    uint8_t *dropped;                   /* link_total x link_total */
+    int pair_room, item_room;
+    ccd_pair *pairs;
+    int pair_count;
+    ccd_item *items;
+    int item_count;
+    ccd_item *stack; /* of one traversal */
+    int stack_room;
+    ccd_candidate candidates[CCD_CANDIDATES_MAX];
+    int candidate_count;
+};
+
+/* The state of one step. */
+typedef struct ccd_search {
+    ccd_scene *scene;
+    const ccd_limits *limits;
+    ccd_counters *counters;
+    int64_t budget;
+    double toc; /* best so far; above 1: none */
+    bool is_full, is_refused;
+} ccd_search;
+
+/* Fills scene->pairs with what may touch on the interval that the bodies were enclosed on. False
+ * when there is no more room. */
+bool ccd_broad_phase(ccd_search *search);
+
+/* Tests one item on a stretch of time; appends what stays open to scene->items, may lower toc and
+ * add candidates. a_from_b is enclosed around the middle of the stretch. */
+void ccd_traverse(ccd_search *search, const ccd_item *item, const taylor *a_from_b,
+                  const ccd_stretch *stretch, vec3 *axis);
+
+#endif

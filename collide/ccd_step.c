@@ -1,0 +1,303 @@
+#include "collide/ccd_step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collide/ccd_search.h"
+
+enum { LINKS_MAX = 8192, STACK_ROOM = 256 };
+
+const char *ccd_status_name(ccd_status status)
+{
+    static const char *const names[] = {"free", "contact", "initial", "budget", "refused"};
+    return names[status];
+}
+
+ccd_limits ccd_limits_default(void)
+{
+    return (ccd_limits){.separation = 0,
+                        .tolerance = 1e-6,
+                        .time_tolerance = 0x1p-40,
+                        .budget = 4000000,
+                        .lets_go = false};
+}
+
+/* --- the scene ----------------------------------------------------------------------------------
+ */
+
+ccd_scene *ccd_scene_create(int pair_room, int item_room)
+{
+    ccd_scene *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->pair_room = pair_room;
+    s->item_room = item_room;
+    s->stack_room = STACK_ROOM;
+    s->pairs = calloc((size_t)pair_room, sizeof *s->pairs);
+    s->items = calloc((size_t)item_room, sizeof *s->items);
+    s->stack = calloc(STACK_ROOM, sizeof *s->stack);
+    if (s->pairs && s->items && s->stack)
+        return s;
+    ccd_scene_destroy(s);
+    return NULL;
+}
+
+void ccd_scene_destroy(ccd_scene *scene)
+{
+    if (!scene)
+        return;
+    free(scene->dropped);
+    free(scene->pairs);
+    free(scene->items);
+    free(scene->stack);
+    free(scene);
+}
+
+static int link_total(const ccd_scene *s)
+{
+    return s->first_link[s->body_count];
+}
+
+int ccd_scene_add(ccd_scene *s, ccd_body *body)
+{
+    const model *m = ccd_body_model(body);
+    int before = link_total(s), after = before + m->body_count, number = s->body_count;
+    if (number == CCD_BODIES_MAX || after > LINKS_MAX)
+        return -1;
+    uint8_t *dropped = calloc((size_t)after * (size_t)after, 1);
+    if (!dropped)
+        return -1;
+    for (int i = 0; i < before; i++)
+        memcpy(dropped + (size_t)i * (size_t)after, s->dropped + (size_t)i * (size_t)before,
+               (size_t)before);
+    free(s->dropped);
+    s->dropped = dropped;
+    s->bodies[number] = body;
+    s->body_count++;
+    s->first_link[s->body_count] = after;
+    for (int b = 1; b < m->body_count; b++)
+        if (ccd_scene_filter(s, number, b, number, m->bodies[b].parent, false) != HR_OK)
+            return -1;
+    return number;
+}
+
+static size_t filter_place(const ccd_scene *s, int body_a, int link_a, int body_b, int link_b)
+{
+    return (size_t)(s->first_link[body_a] + link_a) * (size_t)link_total(s) +
+           (size_t)(s->first_link[body_b] + link_b);
+}
+
+static bool has_link(const ccd_scene *s, int body, int link)
+{
+    return body >= 0 && body < s->body_count && link >= 0 &&
+           link < s->first_link[body + 1] - s->first_link[body];
+}
+
+hr_status ccd_scene_filter(ccd_scene *s, int body_a, int link_a, int body_b, int link_b,
+                           bool is_tested)
+{
+    if (!has_link(s, body_a, link_a) || !has_link(s, body_b, link_b))
+        return HR_ERR_ARGUMENT;
+    s->dropped[filter_place(s, body_a, link_a, body_b, link_b)] = !is_tested;
+    s->dropped[filter_place(s, body_b, link_b, body_a, link_a)] = !is_tested;
+    return HR_OK;
+}
+
+bool ccd_scene_tests(const ccd_scene *s, int body_a, int link_a, int body_b, int link_b)
+{
+    return !s->dropped[filter_place(s, body_a, link_a, body_b, link_b)];
+}
+
+/* --- the step
+ * ------------------------------------------------------------------------------------- */
+
+static void enclose(ccd_search *s, double start, double end)
+{
+    for (int i = 0; i < s->scene->body_count; i++)
+        ccd_body_enclose(s->scene->bodies[i], 0.5 * (start + end), 0.5 * (end - start),
+                         s->counters);
+}
+
+/* Motion of the pair's second link seen from its first, through what they have in common. */
+static void relative_motion(ccd_search *s, const ccd_pair *p, double half, taylor *a_from_b)
+{
+    const motion *to[2];
+    for (int i = 0; i < 2; i++) {
+        ccd_body *body = s->scene->bodies[p->body[i]];
+        const assembly_tree *tree = ccd_body_tree(body);
+        int top = p->top >= 0 ? p->top : tree->root;
+        to[i] = ccd_body_from_node(body, top, tree->parts[p->part[i]].leaf, s->counters);
+    }
+    motion relative;
+    motion_relative(to[0], to[1], &relative);
+    motion_to_taylor(&relative, half, a_from_b);
+}
+
+/* All open items on one stretch; what stays open is appended behind the others. */
+static void look_at(ccd_search *s, const ccd_stretch *stretch)
+{
+    ccd_scene *scene = s->scene;
+    taylor a_from_b;
+    vec3 axis = {0, 0, 0};
+    int pair = -1;
+    enclose(s, stretch->start, stretch->end);
+    for (int i = 0; i < stretch->count; i++) {
+        if (s->budget <= 0 || s->is_full || s->is_refused)
+            return;
+        ccd_item item = scene->items[stretch->first + i];
+        if (item.pair != pair) {
+            pair = item.pair;
+            axis = (vec3){0, 0, 0};
+            relative_motion(s, &scene->pairs[pair], 0.5 * (stretch->end - stretch->start),
+                            &a_from_b);
+        }
+        ccd_traverse(s, &item, &a_from_b, stretch, &axis);
+    }
+}
+
+/* Depth first in time: the earlier half, with everything below it, before the later one. Returns
+ * the time up to which freedom is proven. */
+static double search_time(ccd_search *s)
+{
+    ccd_scene *scene = s->scene;
+    ccd_stretch waiting[CCD_DEPTH_MAX];
+    int depth = 0;
+    waiting[depth++] = (ccd_stretch){0, 1, 0, scene->item_count};
+    while (depth > 0) {
+        ccd_stretch now = waiting[--depth];
+        if (now.start > s->toc)
+            continue;
+        scene->item_count = now.first + now.count;
+        look_at(s, &now);
+        if (s->budget <= 0 || s->is_full || s->is_refused)
+            return now.start;
+        int first = now.first + now.count, open = scene->item_count - first;
+        if (open == 0)
+            continue;
+        double middle = 0.5 * (now.start + now.end);
+        if (depth + 2 > CCD_DEPTH_MAX || !(middle > now.start && middle < now.end)) {
+            s->toc = now.start < s->toc ? now.start : s->toc;
+            continue;
+        }
+        s->counters->time_splits++;
+        waiting[depth++] = (ccd_stretch){middle, now.end, first, open};
+        waiting[depth++] = (ccd_stretch){now.start, middle, first, open};
+    }
+    return 1;
+}
+
+/* --- the result
+ * ------------------------------------------------------------------------------------- */
+
+static void place_corners(const obb_triangle *t, const rigid *world_from_part, vec3 out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = rigid_apply(world_from_part, t->corners[i]);
+}
+
+static closest_pair closest_features(const triangle_contact *c, const vec3 a[3], const vec3 b[3])
+{
+    int i = c->i, j = c->j;
+    switch (c->feature) {
+    case TRIANGLE_A_VERTEX:
+        return closest_point_triangle(a[i], b[0], b[1], b[2]);
+    case TRIANGLE_B_VERTEX: {
+        closest_pair p = closest_point_triangle(b[i], a[0], a[1], a[2]);
+        vec3 swap = p.on_first;
+        p.on_first = p.on_second;
+        p.on_second = swap;
+        return p;
+    }
+    default:
+        return closest_segments(a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3]);
+    }
+}
+
+/* The candidate as it is at toc, by points. */
+static ccd_contact contact_at(const ccd_scene *scene, const ccd_candidate *c, double toc)
+{
+    const ccd_pair *pair = &scene->pairs[c->pair];
+    vec3 corners[2][3];
+    ccd_contact out = {.feature = c->contact.feature, .is_separating = c->contact.is_separating};
+    for (int k = 0; k < 2; k++) {
+        const ccd_body *body = scene->bodies[pair->body[k]];
+        const obb_triangle *t = &ccd_body_triangles(body, pair->part[k])->triangles[c->triangle[k]];
+        rigid place = ccd_body_part_at(body, pair->part[k], toc);
+        place_corners(t, &place, corners[k]);
+        out.body[k] = pair->body[k];
+        out.link[k] = ccd_body_tree(body)->parts[pair->part[k]].body;
+        out.triangle[k] = t->index;
+    }
+    out.corner[0] = c->contact.i;
+    out.corner[1] = c->contact.j;
+    closest_pair closest = closest_features(&c->contact, corners[0], corners[1]);
+    out.point[0] = closest.on_first;
+    out.point[1] = closest.on_second;
+    out.distance = sqrt(closest.distance_squared);
+    out.normal = vec3_normalize_or(vec3_sub(closest.on_second, closest.on_first), (vec3){0, 0, 0});
+    return out;
+}
+
+static bool is_new(const ccd_result *out, const ccd_contact *c, double tolerance)
+{
+    for (int i = 0; i < out->contact_count; i++) {
+        const ccd_contact *other = &out->contacts[i];
+        bool is_same_pair = memcmp(other->body, c->body, sizeof c->body) == 0 &&
+                            memcmp(other->link, c->link, sizeof c->link) == 0;
+        if (is_same_pair && vec3_distance(other->point[0], c->point[0]) <= tolerance &&
+            vec3_distance(other->point[1], c->point[1]) <= tolerance)
+            return false;
+    }
+    return true;
+}
+
+static void report(const ccd_scene *scene, const ccd_limits *limits, ccd_result *out)
+{
+    double near = limits->separation + 2 * limits->tolerance;
+    for (int i = 0; i < scene->candidate_count; i++) {
+        const ccd_candidate *candidate = &scene->candidates[i];
+        bool is_first = candidate->contact.time <= out->toc;
+        ccd_contact c = contact_at(scene, candidate, out->toc);
+        if ((is_first || c.distance <= near) && out->contact_count < CCD_CONTACTS_MAX &&
+            is_new(out, &c, limits->tolerance))
+            out->contacts[out->contact_count++] = c;
+    }
+}
+
+static bool are_good(const ccd_limits *l)
+{
+    return l->separation >= 0 && isfinite(l->separation) && l->tolerance > 0 &&
+           isfinite(l->tolerance) && l->time_tolerance > 0 && l->time_tolerance < 1;
+}
+
+hr_status ccd_step(ccd_scene *scene, const ccd_limits *limits, ccd_result *out)
+{
+    if (!are_good(limits))
+        return HR_ERR_ARGUMENT;
+    out->status = CCD_FREE;
+    out->toc = 1;
+    out->contact_count = 0;
+    out->counters = (ccd_counters){0};
+    ccd_search s = {scene, limits, &out->counters, limits->budget, 2, false, false};
+    scene->candidate_count = scene->item_count = 0;
+    enclose(&s, 0, 1);
+    s.is_full = !ccd_broad_phase(&s) || scene->pair_count > scene->item_room;
+    out->pair_count = scene->pair_count;
+    for (int i = 0; i < scene->pair_count && !s.is_full; i++)
+        scene->items[scene->item_count++] = (ccd_item){i, {0, 0}};
+
+    double proven = s.is_full ? 0 : search_time(&s);
+    bool has_stopped = s.is_full || s.is_refused || s.budget <= 0;
+    if (s.is_refused) {
+        out->status = CCD_REFUSED;
+        out->toc = 0;
+    } else if (has_stopped && proven < s.toc) {
+        out->status = CCD_BUDGET;
+        out->toc = proven;
+    } else if (s.toc <= 1) {
+        out->status = s.toc > 0 ? CCD_CONTACT : CCD_INITIAL;
+        out->toc = s.toc;
+        report(scene, limits, out);
+    }
+    return HR_OK;
+}
