@@ -3,6 +3,10 @@
 /* The damper grows with the depth up to here, so that touching and leaving make no step. */
 static const double full_damping_m = 0.001;
 
+/* The same for looking ahead while the hand goes in; going out it holds at once, because a late
+ * release is what gives energy to the hand. */
+static const double full_ahead_m = 0.00025;
+
 void coupling_init(coupling *c, double stiffness_max, double damping, double scale, double lag,
                    double resolution)
 {
@@ -53,7 +57,8 @@ HR_RT vec3 coupling_force(coupling *c, const proxy *p, vec3 tool, bool is_fresh,
     double own_rate = rate + vec3_dot(t->surface_velocity, t->normal) / -c->scale;
     double b = fmax(t->material.damping, 0) + c->damping;
     double ease = fmin(1.0, t->depth / (c->scale * full_damping_m));
-    double damper = ease * (b * rate + k * c->lag * own_rate);
+    double ahead = own_rate > 0 ? fmin(1.0, t->depth / (c->scale * full_ahead_m)) : 1.0;
+    double damper = ease * b * rate + ahead * k * c->lag * own_rate;
     double push = k * t->depth / c->scale;
     return vec3_add_scaled(spring, fmax(damper, -push), t->normal);
 }

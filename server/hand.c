@@ -198,8 +198,7 @@ HR_RT static bool take_sample(hand *h, const tick_record *r, double dt, safety_i
 {
     const device_sample *s = &r->sample;
     h->since_report += dt;
-    bool is_new = r->read_status == HR_OK && (s->valid & DEVICE_HAS_POSITION) &&
-                  !(s->flags & DEVICE_IS_LATE) &&
+    bool is_new = r->read_status == HR_OK && !(s->flags & DEVICE_IS_LATE) &&
                   (!h->has_sample || s->sequence != h->sample.sequence);
     if (is_new && !is_sane(s)) {
         in->reasons |= REASON_NOT_FINITE;
@@ -207,7 +206,12 @@ HR_RT static bool take_sample(hand *h, const tick_record *r, double dt, safety_i
     }
     if (!is_new)
         return false;
+    in->has_report = true;
     bool was_homed = h->has_sample && (h->sample.flags & DEVICE_IS_HOMED);
+    h->sample.sequence = s->sequence;
+    h->sample.flags = s->flags;
+    if (!(s->valid & DEVICE_HAS_POSITION))
+        return false;
     double step = h->has_sample ? vec3_distance(s->position, h->sample.position) : 0;
     double noise = 4.0 * h->safety.limits.resolution;
     in->has_jumped = was_homed && ((s->flags & DEVICE_HAS_JUMPED) ||
@@ -219,7 +223,6 @@ HR_RT static bool take_sample(hand *h, const tick_record *r, double dt, safety_i
     h->sample = *s;
     h->has_sample = true;
     h->since_report = 0;
-    in->has_report = true;
     return starts_anew;
 }
 

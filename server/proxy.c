@@ -4,8 +4,8 @@
 
 enum { ROUNDS_MAX = 8 };
 
-/* A round that moves the proxy by less is the last: 1e-9 m is 1.5e-6 N at 1500 N/m. */
-static const double settled_m = 1e-9;
+/* A round that moves the proxy by less is the last: 1e-8 m is 1.5e-5 N at 1500 N/m. */
+static const double settled_m = 1e-8;
 
 /* Room around the proxy in which a round may move it, beyond the way to the tool: both the tool
  * and a body may come 4 mm nearer within a tick (2 m/s each). */

@@ -23,12 +23,36 @@ HR_RT static int back(const rate_filter *f, int n)
     return i < 0 ? i + RATE_WINDOW_MAX : i;
 }
 
-HR_RT static double off_line(const rate_filter *f, int n, vec3 slope)
+/* Slopes, per component, that pass all values so far within the noise. */
+typedef struct slopes {
+    vec3 low, high;
+} slopes;
+
+HR_RT static bool allows(const slopes *s, vec3 slope)
 {
-    double age = f->times[f->newest] - f->times[back(f, n)];
-    vec3 line = vec3_add_scaled(f->values[f->newest], -age, slope);
-    vec3 d = vec3_sub(f->values[back(f, n)], line);
-    return fmax(fabs(d.x), fmax(fabs(d.y), fabs(d.z)));
+    return slope.x >= s->low.x && slope.x <= s->high.x && slope.y >= s->low.y &&
+           slope.y <= s->high.y && slope.z >= s->low.z && slope.z <= s->high.z;
+}
+
+/* Not fmin and fmax: those are calls, and there is no NaN here to treat well. */
+HR_RT static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+HR_RT static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+HR_RT static void narrow(slopes *s, vec3 slope, double slack)
+{
+    s->low.x = larger(s->low.x, slope.x - slack);
+    s->low.y = larger(s->low.y, slope.y - slack);
+    s->low.z = larger(s->low.z, slope.z - slack);
+    s->high.x = smaller(s->high.x, slope.x + slack);
+    s->high.y = smaller(s->high.y, slope.y + slack);
+    s->high.z = smaller(s->high.z, slope.z + slack);
 }
 
 HR_RT vec3 rate_push(rate_filter *f, vec3 value, double dt)
@@ -40,18 +64,22 @@ HR_RT vec3 rate_push(rate_filter *f, vec3 value, double dt)
     if (f->count < RATE_WINDOW_MAX)
         f->count++;
 
-    /* Bound: 23 windows of at most 22 values between. */
+    /* A line through the newest value passes a value of some age within the noise if its slope is
+     * within noise / age of the slope to that value: one interval per value, cut with the others,
+     * instead of a look at all values for every window. */
+    slopes open = {{-(double)INFINITY, -(double)INFINITY, -(double)INFINITY},
+                   {(double)INFINITY, (double)INFINITY, (double)INFINITY}};
     for (int n = 1; n < f->count; n++) {
-        double span = f->times[f->newest] - f->times[back(f, n)];
+        int i = back(f, n);
+        double span = f->time - f->times[i];
         if (!(span > 1e-9))
             continue;
-        vec3 slope = vec3_scale(1.0 / span, vec3_sub(value, f->values[back(f, n)]));
-        bool fits = true;
-        for (int k = 1; k < n && fits; k++)
-            fits = off_line(f, k, slope) <= f->noise;
-        if (!fits)
+        double inverse = 1.0 / span;
+        vec3 slope = vec3_scale(inverse, vec3_sub(value, f->values[i]));
+        if (!allows(&open, slope))
             break;
         f->rate = slope;
+        narrow(&open, slope, f->noise * inverse);
     }
     return f->rate;
 }

@@ -9,7 +9,7 @@
 
 #include "geometry/vec3.h"
 
-enum { RATE_WINDOW_MAX = 24 };
+enum { RATE_WINDOW_MAX = 20 };
 
 typedef struct rate_filter {
     double noise; /* of each value, in its own unit; half a quantisation step or more */

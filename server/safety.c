@@ -3,13 +3,11 @@
 /* How long the factors of over-speed, overrun and frozen encoders take back to one. */
 static const double recover_s = 0.1;
 
-/* Encoders that do not move at all for this long while the motors push are taken for frozen, and
- * at once if the force changed by more than frozen_change meanwhile: a firm hand (500 N/m) gives
- * way by 4 mm to 2 N. */
-static const double frozen_s = 2.0;
-static const double frozen_quick_s = 0.05;
-static const double frozen_change = 2.0; /* N */
-static const double frozen_force = 0.3;  /* N, below which standing still is no surprise */
+/* Encoders that stood still at once from this speed, for this long, are frozen: at that speed a
+ * Falcon counts every millisecond, and a hand needs longer to stop. Stillness alone proves
+ * nothing: a hand at rest may give the same counts for seconds. Drivers know more and say so. */
+static const double frozen_speed = 0.05; /* m/s */
+static const double frozen_s = 0.020;
 
 static const double reduced = 0.5; /* factor after too many missed periods */
 
@@ -128,18 +126,16 @@ HR_RT static void watch_device(safety *s, const safety_input *in)
     if (in->has_jumped)
         close_gate(s, REASON_JUMP);
 
-    bool has_moved = vec3_distance(in->position, s->still_position) > 0 || !l->is_actuated;
-    if (has_moved || vec3_length(s->force) < frozen_force) {
+    bool has_moved = vec3_distance(in->position, s->still_position) > 0;
+    if (has_moved || !in->has_report) {
         s->still_position = in->position;
-        s->still_force = s->force;
+        s->still_speed = vec3_length(in->velocity);
         s->still_time = 0;
     } else {
         s->still_time += in->dt;
     }
-    bool is_still =
-        s->still_time > frozen_s ||
-        (s->still_time > frozen_quick_s && vec3_distance(s->force, s->still_force) > frozen_change);
-    if (is_still || in->is_flagged_frozen)
+    bool is_frozen = l->is_actuated && s->still_time >= frozen_s && s->still_speed > frozen_speed;
+    if (is_frozen || in->is_flagged_frozen)
         s->frozen_gate = fmax(0, s->frozen_gate - in->dt / recover_s);
     else
         s->frozen_gate = rise(s->frozen_gate, in->dt);

@@ -97,7 +97,7 @@ typedef struct safety {
     double overrun_gate, speed_gate, frozen_gate;
     double still_time; /* s since the position last changed */
     vec3 still_position;
-    vec3 still_force; /* N, when it last changed */
+    double still_speed; /* m/s, then */
     int64_t time_ns;
     bool has_time;
     vec3 force; /* N, last tick's */
