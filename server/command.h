@@ -23,6 +23,14 @@ int cmd_ccd(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_dynamics(int argc, char **argv);
 int cmd_make_model(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
+int cmd_estop(int argc, char **argv);
+int cmd_arm(int argc, char **argv);
+int cmd_disarm(int argc, char **argv);
+int cmd_set(int argc, char **argv);
+int cmd_mark(int argc, char **argv);
+int cmd_trial(int argc, char **argv);
 
 /* All commands in the order of the help text, ended by a NULL name. */
 extern const command command_table[];

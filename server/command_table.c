@@ -7,5 +7,13 @@ const command command_table[] = {
     {"ccd", cmd_ccd, "first time of contact of moving features and bodies"},
     {"dynamics", cmd_dynamics, "joint accelerations of a URDF model"},
     {"make-model", cmd_make_model, "write a wooden man or a pendulum as URDF"},
+    {"status", cmd_status, "how a running server is"},
+    {"watch", cmd_watch, "its state, again and again"},
+    {"estop", cmd_estop, "emergency stop: zero force until armed"},
+    {"arm", cmd_arm, "let forces come back"},
+    {"disarm", cmd_disarm, "switch forces off"},
+    {"set", cmd_set, "change a parameter of a running server"},
+    {"mark", cmd_mark, "put a marker into the recording"},
+    {"trial", cmd_trial, "name the trial that begins"},
     {NULL, NULL, NULL},
 };

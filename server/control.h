@@ -5,13 +5,10 @@
 
 #include "config/config.h"
 #include "server/clock.h"
+#include "server/control_connect.h"
 #include "server/session.h"
 
 typedef struct control control;
-
-/* The path in use: `configured`, or where it is empty $XDG_RUNTIME_DIR/hapticd.sock or
- * /tmp/hapticd-UID.sock. HR_ERR_CAPACITY where it is too long for a socket. */
-HR_MUST_USE hr_status control_path(const char *configured, char *out, size_t size, hr_error *error);
 
 /* Binds and listens; a socket file that nobody answers at is replaced, one that somebody does is
  * HR_ERR_BUSY. The hub's door, desk, status and so on are filled in; the hub is copied. */
@@ -27,8 +24,5 @@ void control_round(control *c, int wait_ms);
 
 /* Ends the thread, closes every client and removes the socket file. Accepts NULL. */
 void control_close(control *c);
-
-/* Client side: connects; the descriptor, or -1 with a message. */
-int control_connect(const char *path, hr_error *error);
 
 #endif
