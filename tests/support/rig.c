@@ -102,6 +102,8 @@ void rig_prepare(rig *r, vec3 position)
         int64_t step_ns = r->world_every * r->period_ns;
         world_step(r->world, &r->tool, 1, t->time_ns - step_ns, dt);
         world_frame(r->world, 0, &r->frame);
+        if (r->spoil)
+            r->spoil(&r->frame);
         hand_frame(r->hand, &r->frame);
     }
 }

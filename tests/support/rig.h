@@ -20,6 +20,7 @@ typedef struct rig {
     int64_t period_ns;
     int world_every; /* servo ticks per world step */
     bool is_world_stopped;
+    void (*spoil)(contact_frame *frame); /* what a broken world would do; may be NULL */
 } rig;
 
 /* Settings, device and an empty scene, to be changed before rig_start. */
