@@ -15,5 +15,6 @@ const command command_table[] = {
     {"set", cmd_set, "change a parameter of a running server"},
     {"mark", cmd_mark, "put a marker into the recording"},
     {"trial", cmd_trial, "name the trial that begins"},
+    {"qp", cmd_qp, "quadratic programmes and contact problems from files"},
     {NULL, NULL, NULL},
 };

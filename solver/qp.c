@@ -1,0 +1,399 @@
+/* Set-up: memory, the matrix, the rows. */
+#include "solver/qp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "solver/qp_internal.h"
+#include "solver/qp_vector.h"
+
+enum { ENTRIES_PER_ROW = 12 };
+#define SLOT_MEMORY (64L << 20) /* values: 512 MB of L^-1 J' is where keeping all of it stops */
+
+qp_settings qp_settings_default(void)
+{
+    return (qp_settings){.feasibility = 1e-9, .dependence = 1e-12};
+}
+
+void qp_configure(qp *q, qp_settings settings)
+{
+    q->settings = settings;
+    q->is_structure_new = true;
+}
+
+static qp_limits complete(qp_limits l)
+{
+    if (l.entries <= 0)
+        l.entries = (long)ENTRIES_PER_ROW * l.rows;
+    if (l.envelope <= 0)
+        l.envelope = (long)l.variables * (l.variables + 1) / 2;
+    if (l.kept_rows <= 0) {
+        long kept = SLOT_MEMORY / l.variables;
+        l.kept_rows = kept < l.rows ? (int)kept : l.rows;
+    }
+    return l;
+}
+
+static bool allocate_matrix(qp *q)
+{
+    size_t n = (size_t)q->limits.variables, size = (size_t)q->limits.envelope;
+    q->k = (qp_envelope){0, calloc(n, sizeof(int)), calloc(n + 1, sizeof(long)),
+                         calloc(size, sizeof(double))};
+    q->l = (qp_envelope){0, calloc(n, sizeof(int)), calloc(n + 1, sizeof(long)),
+                         calloc(size, sizeof(double))};
+    q->b = calloc(n, sizeof(double));
+    q->x = calloc(n, sizeof(double));
+    q->free_x = calloc(n, sizeof(double));
+    q->direction = calloc(n, sizeof(double));
+    q->rhs = calloc(n, sizeof(double));
+    q->group = calloc(n, sizeof(int));
+    q->group_blend = calloc(n, sizeof(double));
+    q->mark = calloc(n, sizeof(int));
+    return q->k.first && q->k.start && q->k.value && q->l.first && q->l.start && q->l.value &&
+           q->b && q->x && q->free_x && q->direction && q->rhs && q->group && q->group_blend &&
+           q->mark;
+}
+
+static bool allocate_rows(qp *q)
+{
+    size_t m = (size_t)q->limits.rows + 1, entries = (size_t)q->limits.entries + 1;
+    size_t room = (size_t)q->active_room + 1;
+    int kept = q->limits.kept_rows;
+    q->slot_room = kept > q->active_room ? kept : q->active_room + 1;
+    q->warm_table_size = 4;
+    while (q->warm_table_size < 2 * q->active_room)
+        q->warm_table_size *= 2;
+    q->rows = calloc(m, sizeof *q->rows);
+    q->index = calloc(entries, sizeof(int));
+    q->value = calloc(entries, sizeof(double));
+    q->slot_row = calloc((size_t)q->slot_room, sizeof(int));
+    q->unit = malloc((size_t)q->slot_room * (size_t)q->limits.variables * sizeof(double));
+    q->active = calloc(room, sizeof *q->active);
+    q->r = calloc(room * (room + 1) / 2, sizeof(double));
+    q->warm = calloc(room, sizeof *q->warm);
+    q->warm_table = calloc((size_t)q->warm_table_size, sizeof(int));
+    q->warm_order = calloc(room, sizeof(int));
+    q->gram = calloc(room, sizeof(double));
+    q->w = calloc(room, sizeof(double));
+    q->comb = calloc(room, sizeof(double));
+    return q->rows && q->index && q->value && q->slot_row && q->unit && q->active && q->r &&
+           q->warm && q->warm_table && q->warm_order && q->gram && q->w && q->comb;
+}
+
+qp *qp_create(qp_limits limits)
+{
+    if (limits.variables <= 0 || limits.rows < 0 || limits.soft_rows < 0)
+        return NULL;
+    qp *q = calloc(1, sizeof *q);
+    if (!q)
+        return NULL;
+    q->limits = complete(limits);
+    q->settings = qp_settings_default();
+    long room = (long)limits.variables + limits.soft_rows;
+    q->active_room = room < limits.rows ? (int)room : limits.rows;
+    if (!allocate_matrix(q) || !allocate_rows(q)) {
+        qp_destroy(q);
+        return NULL;
+    }
+    return q;
+}
+
+void qp_destroy(qp *q)
+{
+    if (!q)
+        return;
+    void *memory[] = {q->k.first, q->k.start, q->k.value, q->l.first,     q->l.start,
+                      q->l.value, q->b,       q->x,       q->free_x,      q->direction,
+                      q->rhs,     q->group,   q->rows,    q->group_blend, q->mark,
+                      q->index,   q->value,   q->unit,    q->slot_row,    q->active,
+                      q->r,       q->warm,    q->gram,    q->warm_table,  q->warm_order,
+                      q->w,       q->comb};
+    for (int i = 0; i < HR_COUNT(memory); i++)
+        free(memory[i]);
+    free(q);
+}
+
+/* What holds now is what the next rows are compared with. */
+static void remember(qp *q)
+{
+    if (q->m == 0 && q->na == 0)
+        return;
+    q->warm_count = 0;
+    for (int i = 0; i < q->na; i++) {
+        uint64_t key = q->rows[q->active[i].row].key;
+        if (key)
+            q->warm[q->warm_count++] = (qp_warm){key, q->active[i].sign};
+    }
+    q->na = 0;
+}
+
+static hr_status start_matrix(qp *q, int n)
+{
+    q->has_matrix = false;
+    if (n <= 0)
+        return HR_ERR_ARGUMENT;
+    if (n > q->limits.variables)
+        return HR_ERR_CAPACITY;
+    if (n != q->n) {
+        remember(q);
+        q->has_b = false;
+        q->m = 0;
+        q->entries = 0;
+    }
+    q->n = n;
+    q->k.size = n;
+    return HR_OK;
+}
+
+/* first is filled in: lays out, and says whether it fits. */
+static hr_status layout(qp *q)
+{
+    return qp_envelope_layout(&q->k) > q->limits.envelope ? HR_ERR_CAPACITY : HR_OK;
+}
+
+static hr_status finish_matrix(qp *q)
+{
+    long size = q->k.start[q->n];
+    for (long i = 0; i < size; i++)
+        if (!isfinite(q->k.value[i]))
+            return HR_ERR_NOT_FINITE;
+    hr_status status = qp_envelope_factor(&q->k, &q->l, 1e-14);
+    if (status != HR_OK)
+        return status;
+    q->has_matrix = true;
+    q->is_structure_new = true;
+    q->is_base_new = true;
+    return HR_OK;
+}
+
+hr_status qp_set_dense(qp *q, int n, const double *k)
+{
+    hr_status status = start_matrix(q, n);
+    if (status != HR_OK)
+        return status;
+    for (int i = 0; i < n; i++)
+        q->k.first[i] = 0;
+    if ((status = layout(q)) != HR_OK)
+        return status;
+    for (int i = 0; i < n; i++)
+        memcpy(q->k.value + q->k.start[i], k + (long)i * n, (size_t)(i + 1) * sizeof *k);
+    return finish_matrix(q);
+}
+
+hr_status qp_set_banded(qp *q, int n, int half_bandwidth, const double *band)
+{
+    hr_status status = start_matrix(q, n);
+    if (status != HR_OK)
+        return status;
+    if (half_bandwidth < 0)
+        return HR_ERR_ARGUMENT;
+    for (int i = 0; i < n; i++)
+        q->k.first[i] = i > half_bandwidth ? i - half_bandwidth : 0;
+    if ((status = layout(q)) != HR_OK)
+        return status;
+    for (int i = 0; i < n; i++) {
+        int count = i - q->k.first[i] + 1;
+        const double *row = band + (long)i * (half_bandwidth + 1) + (half_bandwidth + 1 - count);
+        memcpy(q->k.value + q->k.start[i], row, (size_t)count * sizeof *row);
+    }
+    return finish_matrix(q);
+}
+
+hr_status qp_set_blocks(qp *q, int count, const int *sizes, const double *blocks)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        if (sizes[i] <= 0 || sizes[i] > q->limits.variables - n) {
+            q->has_matrix = false;
+            return sizes[i] <= 0 ? HR_ERR_ARGUMENT : HR_ERR_CAPACITY;
+        }
+        n += sizes[i];
+    }
+    hr_status status = start_matrix(q, n);
+    if (status != HR_OK)
+        return status;
+    for (int block = 0, at = 0; block < count; at += sizes[block], block++)
+        for (int i = 0; i < sizes[block]; i++)
+            q->k.first[at + i] = at;
+    if ((status = layout(q)) != HR_OK)
+        return status;
+    for (int block = 0, at = 0; block < count; at += sizes[block], block++) {
+        int size = sizes[block];
+        for (int i = 0; i < size; i++)
+            memcpy(q->k.value + q->k.start[at + i], blocks + (long)i * size,
+                   (size_t)(i + 1) * sizeof *blocks);
+        blocks += (long)size * size;
+    }
+    return finish_matrix(q);
+}
+
+hr_status qp_set_envelope(qp *q, int n, const int *first, const double *values)
+{
+    hr_status status = start_matrix(q, n);
+    if (status != HR_OK)
+        return status;
+    for (int i = 0; i < n; i++) {
+        if (first[i] < 0 || first[i] > i)
+            return HR_ERR_ARGUMENT;
+        q->k.first[i] = first[i];
+    }
+    if ((status = layout(q)) != HR_OK)
+        return status;
+    memcpy(q->k.value, values, (size_t)q->k.start[n] * sizeof *values);
+    return finish_matrix(q);
+}
+
+hr_status qp_set_b(qp *q, const double *b)
+{
+    q->has_b = false;
+    for (int i = 0; i < q->n; i++)
+        if (!isfinite(b[i]))
+            return HR_ERR_NOT_FINITE;
+    memcpy(q->b, b, (size_t)q->n * sizeof *b);
+    q->has_b = true;
+    q->is_base_new = true;
+    return HR_OK;
+}
+
+void qp_rows_begin(qp *q)
+{
+    remember(q);
+    q->m = 0;
+    q->entries = 0;
+    q->is_refused = false;
+    q->is_structure_new = true;
+}
+
+static hr_status check_row(qp *q, const qp_row *row)
+{
+    if (q->m >= q->limits.rows || row->count < 0 || q->entries + row->count > q->limits.entries)
+        return HR_ERR_CAPACITY;
+    if (!(row->low <= row->high) || row->low == (double)INFINITY || row->high == -(double)INFINITY)
+        return isnan(row->low) || isnan(row->high) ? HR_ERR_NOT_FINITE : HR_ERR_ARGUMENT;
+    if (!isfinite(row->softness))
+        return HR_ERR_NOT_FINITE;
+    if (row->softness < 0)
+        return HR_ERR_ARGUMENT;
+    q->mark_stamp++;
+    for (int i = 0; i < row->count; i++) {
+        int at = row->index[i];
+        if (at < 0 || at >= q->n || q->mark[at] == q->mark_stamp)
+            return HR_ERR_ARGUMENT;
+        if (!isfinite(row->value[i]))
+            return HR_ERR_NOT_FINITE;
+        q->mark[at] = q->mark_stamp;
+    }
+    return HR_OK;
+}
+
+hr_status qp_row_add(qp *q, const qp_row *row)
+{
+    hr_status status = check_row(q, row);
+    if (status != HR_OK) {
+        q->is_refused = true;
+        return status;
+    }
+    qp_stored_row *to = &q->rows[q->m];
+    *to = (qp_stored_row){.key = row->key,
+                          .start = q->entries,
+                          .low = row->low,
+                          .high = row->high,
+                          .softness = row->softness,
+                          .slot = -1,
+                          .place = -1,
+                          .from = q->n,
+                          .is_equality = row->low == row->high};
+    double squares = 0;
+    for (int i = 0; i < row->count; i++) {
+        if (row->value[i] == 0.0)
+            continue;
+        int at = row->index[i];
+        q->index[q->entries] = at;
+        q->value[q->entries++] = row->value[i];
+        to->count++;
+        to->from = at < to->from ? at : to->from;
+        squares += row->value[i] * row->value[i];
+    }
+    to->size = sqrt(squares);
+    to->norm = to->size;
+    q->m++;
+    q->is_structure_new = true;
+    return HR_OK;
+}
+
+hr_status qp_row_bounds(qp *q, int row, double low, double high)
+{
+    if (row < 0 || row >= q->m)
+        return HR_ERR_ARGUMENT;
+    if (isnan(low) || isnan(high))
+        return HR_ERR_NOT_FINITE;
+    if (!(low <= high) || (low == high) != q->rows[row].is_equality)
+        return HR_ERR_ARGUMENT;
+    q->rows[row].low = low;
+    q->rows[row].high = high;
+    return HR_OK;
+}
+
+int qp_row_count(const qp *q)
+{
+    return q->m;
+}
+
+const double *qp_x(const qp *q)
+{
+    return q->x;
+}
+
+double qp_lambda(const qp *q, int row)
+{
+    const qp_stored_row *r = &q->rows[row];
+    return r->place < 0 ? 0.0 : q->active[r->place].mu / r->norm;
+}
+
+double qp_lambda_of_key(const qp *q, uint64_t key)
+{
+    for (int i = 0; i < q->na; i++)
+        if (q->rows[q->active[i].row].key == key)
+            return qp_lambda(q, q->active[i].row);
+    return 0.0;
+}
+
+int qp_side(const qp *q, int row)
+{
+    const qp_stored_row *r = &q->rows[row];
+    return r->place < 0 ? 0 : q->active[r->place].sign;
+}
+
+void qp_force(const qp *q, double *out)
+{
+    for (int i = 0; i < q->n; i++)
+        out[i] = 0.0;
+    for (int i = 0; i < q->na; i++) {
+        const qp_stored_row *row = &q->rows[q->active[i].row];
+        qp_row_scatter(q, row, q->active[i].mu / row->norm, out);
+    }
+}
+
+/* z = e_p - sum comb_j e_j, in units of the rows as given. */
+int qp_certificate(const qp *q, int *rows, double *factors, int room)
+{
+    if (q->info.status != QP_INFEASIBLE)
+        return 0;
+    int count = 0;
+    const qp_stored_row *p = &q->rows[q->certificate_row];
+    if (count < room) {
+        rows[count] = q->certificate_row;
+        factors[count] = q->certificate_sign / (p->norm > 0 ? p->norm : 1.0);
+    }
+    count++;
+    for (int i = 0; i < q->na && p->norm > 0; i++) {
+        if (q->comb[i] == 0.0)
+            continue;
+        if (count < room) {
+            rows[count] = q->active[i].row;
+            factors[count] = -q->certificate_sign * q->comb[i] / q->rows[q->active[i].row].norm;
+        }
+        count++;
+    }
+    return count;
+}

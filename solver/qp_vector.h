@@ -1,0 +1,52 @@
+/* Sums over arrays in a fixed order of four lanes: the same bits on every machine, whatever vector
+ * unit it has. */
+#ifndef SOLVER_QP_VECTOR_H
+#define SOLVER_QP_VECTOR_H
+
+#include <string.h>
+
+typedef double qp_lanes __attribute__((vector_size(32)));
+
+static inline double qp_dot(const double *a, const double *b, int n)
+{
+    qp_lanes sum = {0, 0, 0, 0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        qp_lanes x, y;
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        sum += x * y;
+    }
+    double rest = 0;
+    for (; i < n; i++)
+        rest += a[i] * b[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest;
+}
+
+/* y += s x */
+static inline void qp_add_scaled(double *y, double s, const double *x, int n)
+{
+    qp_lanes factor = {s, s, s, s};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        qp_lanes a, b;
+        memcpy(&a, x + i, sizeof a);
+        memcpy(&b, y + i, sizeof b);
+        b += factor * a;
+        memcpy(y + i, &b, sizeof b);
+    }
+    for (; i < n; i++)
+        y[i] += s * x[i];
+}
+
+static inline double qp_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double qp_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+#endif
