@@ -1,5 +1,6 @@
 #include "collide/shape.h"
 
+#include "collide/parametric_shape.h"
 #include "collide/shape_kinds.h"
 
 /* Where a direction is lost (a point at the very centre) the last one is kept. */
@@ -86,8 +87,7 @@ HR_RT vec3 direction_from_chart(double u, double v)
 HR_RT int shape_follow(const shape *s, shape_tracker *tracker, vec3 point, vec3 velocity, double dt,
                        double reach, shape_contact *out, int room)
 {
-    (void)velocity; /* the exact kinds need no prediction */
-    (void)dt;
+    (void)velocity; /* nobody needs a prediction: each step is a corrector at the new place */
     if (!vec3_is_finite(point)) {
         tracker->flags |= SHAPE_TRACK_HELD;
         return 0;
@@ -110,6 +110,7 @@ HR_RT int shape_follow(const shape *s, shape_tracker *tracker, vec3 point, vec3 
         shape_follow_box(s->half_size, tracker, point, &contact);
         break;
     case SHAPE_PARAMETRIC:
+        return parametric_shape_follow(s->surface, tracker, point, dt, reach, out, room);
     case SHAPE_MESH:
     default:
         return 0;
@@ -134,6 +135,8 @@ void shape_seed(const shape *s, vec3 point, double reach, shape_tracker *out)
         (void)shape_follow(s, out, point, (vec3){0, 0, 0}, 0, reach, &contact, 1);
         break;
     case SHAPE_PARAMETRIC:
+        parametric_shape_seed(s->surface, point, reach, out);
+        break;
     case SHAPE_MESH:
     default:
         break;
@@ -151,8 +154,9 @@ double shape_bounding_radius(const shape *s)
         return s->half_length + s->radius;
     case SHAPE_BOX:
         return vec3_length(s->half_size);
-    case SHAPE_PLANE:
     case SHAPE_PARAMETRIC:
+        return parametric_shape_radius(s->surface);
+    case SHAPE_PLANE:
     case SHAPE_MESH:
     default:
         return (double)INFINITY;

@@ -120,6 +120,14 @@ static double descend(const witness_body *b, vec3 point, witness_place *p)
     return best;
 }
 
+static double box_distance(const body_face *f, vec3 p)
+{
+    double dx = fmax(0.0, fmax(f->box_low.x - p.x, p.x - f->box_high.x));
+    double dy = fmax(0.0, fmax(f->box_low.y - p.y, p.y - f->box_high.y));
+    double dz = fmax(0.0, fmax(f->box_low.z - p.z, p.z - f->box_high.z));
+    return sqrt(dx * dx + dy * dy + dz * dz);
+}
+
 void witness_point_seek(const witness_body *b, vec3 point, witness_place *out)
 {
     const parametric_body *body = b->body;
@@ -127,11 +135,15 @@ void witness_point_seek(const witness_body *b, vec3 point, witness_place *out)
     for (int next = 0; next < body->sample_count;) {
         /* the samples of a face follow each other */
         const body_sample *s = &body->samples[next];
+        int first = s->face;
         for (int face = s->face; next < body->sample_count && body->samples[next].face == face;
              next++)
             if (vec3_length_squared(vec3_sub(body->samples[next].p, point)) <
                 vec3_length_squared(vec3_sub(s->p, point)))
                 s = &body->samples[next];
+        /* a face whose control points are all farther cannot win */
+        if (!body->is_planar && box_distance(&body->faces[first], point) > best)
+            continue;
         witness_place p;
         witness_place_set(b, body->is_planar ? WITNESS_EDGE : WITNESS_FACE, s->face, s->u, s->v,
                           &p);

@@ -62,7 +62,8 @@ typedef struct bernstein {
     double b[3][NURBS_ORDER_MAX]; /* [derivative][i] */
 } bernstein;
 
-HR_RT static inline void bernstein_raise(int degree, double t, const double *in, double *out)
+HR_RT __attribute__((always_inline)) static inline void
+bernstein_raise(int degree, double t, const double *in, double *out)
 {
     double s = 1.0 - t;
     out[0] = s * in[0];
@@ -72,7 +73,8 @@ HR_RT static inline void bernstein_raise(int degree, double t, const double *in,
 }
 
 /* scale = dt/dx, x the parameter of the spline: derivatives come out by x. */
-HR_RT static inline void bernstein_evaluate(int degree, double t, double scale, bernstein *out)
+HR_RT __attribute__((always_inline)) static inline void
+bernstein_evaluate(int degree, double t, double scale, bernstein *out)
 {
     double low[NURBS_ORDER_MAX], middle[NURBS_ORDER_MAX];
     low[0] = 1.0;

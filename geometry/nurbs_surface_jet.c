@@ -3,86 +3,99 @@
 
 #include <stddef.h>
 
+/* Two coordinates at once: what every 64-bit PC adds and multiplies in one go. */
+typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
+
 typedef struct homogeneous {
-    double c[4];
+    two xy, zw;
 } homogeneous;
+
+#define HR_FLAT __attribute__((always_inline)) inline
+
+HR_RT static HR_FLAT void add_scaled(homogeneous *sum, double factor, const homogeneous *p)
+{
+    two both = {factor, factor};
+    sum->xy += both * p->xy;
+    sum->zw += both * p->zw;
+}
 
 /* Sums over the rows (u) of the sums over the columns (v): six homogeneous derivatives, in the
  * order value, u, v, uu, uv, vv. Inlined with constant degrees for the usual ones. */
-HR_RT static inline void accumulate(const double *restrict p, int degree_u, int degree_v,
-                                    const bernstein *bu, const bernstein *bv,
-                                    homogeneous a[restrict 6])
+HR_RT static HR_FLAT void accumulate(const double *restrict p, int degree_u, int degree_v,
+                                     const bernstein *bu, const bernstein *bv,
+                                     homogeneous a[restrict 6])
 {
     for (int m = 0; m < 6; m++)
-        for (int k = 0; k < 4; k++)
-            a[m].c[k] = 0.0;
+        a[m] = (homogeneous){{0, 0}, {0, 0}};
     for (int i = 0; i <= degree_u; i++) {
-        double r0[4] = {0}, r1[4] = {0}, r2[4] = {0};
-        for (int j = 0; j <= degree_v; j++, p += 4)
-            for (int k = 0; k < 4; k++) {
-                r0[k] += bv->b[0][j] * p[k];
-                r1[k] += bv->b[1][j] * p[k];
-                r2[k] += bv->b[2][j] * p[k];
-            }
-        double u0 = bu->b[0][i], u1 = bu->b[1][i], u2 = bu->b[2][i];
-        for (int k = 0; k < 4; k++) {
-            a[0].c[k] += u0 * r0[k];
-            a[1].c[k] += u1 * r0[k];
-            a[2].c[k] += u0 * r1[k];
-            a[3].c[k] += u2 * r0[k];
-            a[4].c[k] += u1 * r1[k];
-            a[5].c[k] += u0 * r2[k];
+        homogeneous r0 = {{0, 0}, {0, 0}}, r1 = r0, r2 = r0;
+        for (int j = 0; j <= degree_v; j++, p += 4) {
+            homogeneous q = {*(const two *)p, *(const two *)(p + 2)};
+            add_scaled(&r0, bv->b[0][j], &q);
+            add_scaled(&r1, bv->b[1][j], &q);
+            add_scaled(&r2, bv->b[2][j], &q);
         }
+        add_scaled(&a[0], bu->b[0][i], &r0);
+        add_scaled(&a[1], bu->b[1][i], &r0);
+        add_scaled(&a[2], bu->b[0][i], &r1);
+        add_scaled(&a[3], bu->b[2][i], &r0);
+        add_scaled(&a[4], bu->b[1][i], &r1);
+        add_scaled(&a[5], bu->b[0][i], &r2);
     }
 }
 
 HR_RT static inline vec3 part(const homogeneous *a)
 {
-    return (vec3){a->c[0], a->c[1], a->c[2]};
+    return (vec3){a->xy[0], a->xy[1], a->zw[0]};
 }
 
 /* A = w S: S_u = (A_u - w_u S) / w, S_uv = (A_uv - w_u S_v - w_v S_u - w_uv S) / w, and so on. */
 HR_RT static inline void divide(const homogeneous a[6], jet *out)
 {
-    double w = 1.0 / a[0].c[3], wu = a[1].c[3], wv = a[2].c[3];
+    double w = 1.0 / a[0].zw[1], wu = a[1].zw[1], wv = a[2].zw[1];
     vec3 s = vec3_scale(w, part(&a[0]));
     vec3 su = vec3_scale(w, vec3_add_scaled(part(&a[1]), -wu, s));
     vec3 sv = vec3_scale(w, vec3_add_scaled(part(&a[2]), -wv, s));
-    vec3 suu = vec3_add_scaled(vec3_add_scaled(part(&a[3]), -2.0 * wu, su), -a[3].c[3], s);
-    vec3 svv = vec3_add_scaled(vec3_add_scaled(part(&a[5]), -2.0 * wv, sv), -a[5].c[3], s);
+    vec3 suu = vec3_add_scaled(vec3_add_scaled(part(&a[3]), -2.0 * wu, su), -a[3].zw[1], s);
+    vec3 svv = vec3_add_scaled(vec3_add_scaled(part(&a[5]), -2.0 * wv, sv), -a[5].zw[1], s);
     vec3 suv = vec3_add_scaled(vec3_add_scaled(part(&a[4]), -wu, sv), -wv, su);
     out->p = s;
     out->d1[0] = su;
     out->d1[1] = sv;
     out->d2[JET_UU] = vec3_scale(w, suu);
-    out->d2[JET_UV] = vec3_scale(w, vec3_add_scaled(suv, -a[4].c[3], s));
+    out->d2[JET_UV] = vec3_scale(w, vec3_add_scaled(suv, -a[4].zw[1], s));
     out->d2[JET_VV] = vec3_scale(w, svv);
+}
+
+/* One piece; the degrees are constants wherever this is called with constants. */
+HR_RT static HR_FLAT void evaluate(const nurbs_surface *s, nurbs_span span, double u, double v,
+                                   int degree_u, int degree_v, jet *out)
+{
+    double u0 = s->breaks[0][span.u], v0 = s->breaks[1][span.v];
+    double scale_u = 1.0 / (s->breaks[0][span.u + 1] - u0);
+    double scale_v = 1.0 / (s->breaks[1][span.v + 1] - v0);
+    bernstein bu, bv;
+    homogeneous a[6];
+    bernstein_evaluate(degree_u, (u - u0) * scale_u, scale_u, &bu);
+    bernstein_evaluate(degree_v, (v - v0) * scale_v, scale_v, &bv);
+    accumulate(nurbs_surface_piece(s, span), degree_u, degree_v, &bu, &bv, a);
+    divide(a, out);
 }
 
 HR_RT void nurbs_surface_piece_jet(const nurbs_surface *s, nurbs_span span, double u, double v,
                                    jet *out)
 {
-    double u0 = s->breaks[0][span.u], v0 = s->breaks[1][span.v];
-    double scale_u = 1.0 / (s->breaks[0][span.u + 1] - u0);
-    double scale_v = 1.0 / (s->breaks[1][span.v + 1] - v0);
-    double tu = (u - u0) * scale_u, tv = (v - v0) * scale_v;
-    const double *p = nurbs_surface_piece(s, span);
-    bernstein bu, bv;
-    homogeneous a[6];
-    if (s->degree[0] == 3 && s->degree[1] == 3) {
-        bernstein_evaluate(3, tu, scale_u, &bu);
-        bernstein_evaluate(3, tv, scale_v, &bv);
-        accumulate(p, 3, 3, &bu, &bv, a);
-    } else if (s->degree[0] == 2 && s->degree[1] == 2) {
-        bernstein_evaluate(2, tu, scale_u, &bu);
-        bernstein_evaluate(2, tv, scale_v, &bv);
-        accumulate(p, 2, 2, &bu, &bv, a);
-    } else {
-        bernstein_evaluate(s->degree[0], tu, scale_u, &bu);
-        bernstein_evaluate(s->degree[1], tv, scale_v, &bv);
-        accumulate(p, s->degree[0], s->degree[1], &bu, &bv, a);
-    }
-    divide(a, out);
+    int degree = s->degree[0] == s->degree[1] ? s->degree[0] : 0;
+    if (degree == 3)
+        evaluate(s, span, u, v, 3, 3, out);
+    else if (degree == 2)
+        evaluate(s, span, u, v, 2, 2, out);
+    else if (degree == 4)
+        evaluate(s, span, u, v, 4, 4, out);
+    else if (degree == 5)
+        evaluate(s, span, u, v, 5, 5, out);
+    else
+        evaluate(s, span, u, v, s->degree[0], s->degree[1], out);
 }
 
 HR_RT void nurbs_surface_jet(const nurbs_surface *s, double u, double v, nurbs_span *span, jet *out)

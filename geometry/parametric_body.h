@@ -118,6 +118,9 @@ typedef struct parametric_body {
 HR_MUST_USE hr_status parametric_body_load(const char *path, parametric_body *out, hr_error *error);
 void parametric_body_free(parametric_body *b);
 
+/* Multiplies every length: a file in millimetres becomes metres with 0.001. factor > 0. */
+void parametric_body_scale(parametric_body *b, double factor);
+
 /* Position and derivatives of a face at (u, v), taken from the face's own side where a knot line
  * is its border. Parameters outside the rectangle are clamped, periodic ones wrapped. span: the
  * pieces used last; may be NULL. */

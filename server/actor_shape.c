@@ -1,4 +1,29 @@
+#include <stdlib.h>
+
+#include "geometry/parametric_body.h"
 #include "server/actor_kinds.h"
+
+/* The file's own message is the best; it names its line. */
+static hr_status load_surface(const scene *s, const scene_body *body, shape *out, hr_error *error)
+{
+    parametric_body *surface = calloc(1, sizeof *surface);
+    if (!surface)
+        return error_set(error, HR_ERR_MEMORY, "%s:%d: out of memory", s->file, body->line);
+    hr_status status = parametric_body_load(body->file, surface, error);
+    if (status == HR_OK && surface->is_planar)
+        status = error_set(error, HR_ERR_FORMAT,
+                           "%s:%d: body \"%s\": expected a body with faces, found planar curves",
+                           s->file, body->line, body->name);
+    if (status != HR_OK) {
+        parametric_body_free(surface);
+        free(surface);
+        return status;
+    }
+    parametric_body_scale(surface, body->scale);
+    out->kind = SHAPE_PARAMETRIC;
+    out->surface = surface;
+    return HR_OK;
+}
 
 hr_status actor_shape_load(const scene *s, const scene_body *body, shape *out, hr_error *error)
 {
@@ -21,6 +46,8 @@ hr_status actor_shape_load(const scene *s, const scene_body *body, shape *out, h
     case SCENE_BOX:
         out->kind = SHAPE_BOX;
         return HR_OK;
+    case SCENE_BODY:
+        return load_surface(s, body, out, error);
     default:
         return error_set(error, HR_ERR_FORMAT,
                          "%s:%d: body \"%s\": expected a shape that can be loaded, found one that "
@@ -31,6 +58,15 @@ hr_status actor_shape_load(const scene *s, const scene_body *body, shape *out, h
 
 void actor_shape_free(shape *s)
 {
+    if (s->surface) {
+        /* ours since load_surface; const for everybody else */
+        union {
+            const parametric_body *shown;
+            parametric_body *owned;
+        } surface = {.shown = s->surface};
+        parametric_body_free(surface.owned);
+        free(surface.owned);
+    }
     *s = (shape){0};
 }
 

@@ -22,7 +22,7 @@ static const definition definitions[] = {{'A', "va_patch.json", NULL, 1.0},
 static hr_status load(const char *file, parametric_body *out, hr_error *error)
 {
     char path[256];
-    snprintf(path, sizeof path, "tests/data/surfaces/own/%s", file);
+    snprintf(path, sizeof path, "tests/data/bodies/%s", file);
     return parametric_body_load(path, out, error);
 }
 

@@ -1,0 +1,246 @@
+#include "collide/parametric_shape.h"
+
+#include "collide/witness_point.h"
+
+/* Faces whose boxes are looked at in every second tick for a stretch of surface that is not
+ * followed yet: the 48 faces of a teapot within 12 ms, in which a fast hand makes 6 mm. */
+enum { PROBES = 8, PROBE_EVERY = 2, SEED_STEPS = 60 };
+
+/* Two tracks whose feet agree to this share of the size are one, and so are two that are near and
+ * whose planes differ by less than 3 degrees: the seam of a smooth surface. */
+static const double same_share = 1e-6;
+static const double near_share = 0.05;
+static const double same_plane = 0.9986;
+
+/* The upper half of the first track's flags remembers where the probing stopped. */
+enum { CURSOR_SHIFT = 16 };
+
+/* What one track says of the point. */
+typedef struct reading {
+    shape_track track;
+    shape_contact contact;
+    double slope; /* m: how far the point is beside the foot's normal */
+} reading;
+
+HR_RT static witness_place place_of(const witness_body *b, const shape_track *t)
+{
+    witness_place p;
+    p.feature = parametric_feature_kind(t->feature);
+    p.index = parametric_feature_index(t->feature);
+    p.x[0] = t->u;
+    p.x[1] = t->v;
+    p.span = (nurbs_span){0, 0};
+    witness_place_evaluate(b, &p);
+    return p;
+}
+
+HR_RT static uint32_t track_flags(const witness_touch *t, double size)
+{
+    uint32_t flags = 0;
+    if (t->flags & (WITNESS_MAJORISED | WITNESS_STUCK))
+        flags |= SHAPE_TRACK_DEGRADED;
+    if (t->flags & WITNESS_NON_UNIQUE)
+        flags |= SHAPE_TRACK_NOT_UNIQUE;
+    if (t->is_cycling)
+        flags |= SHAPE_TRACK_CYCLING;
+    double allowed = 1e-6 * (fabs(t->gap) > 1e-3 * size ? fabs(t->gap) : 1e-3 * size);
+    if (t->slope < allowed)
+        flags |= SHAPE_TRACK_CONVERGED;
+    return flags;
+}
+
+/* One step of one track. */
+HR_RT static void step_track(const witness_body *b, const shape_track *from, vec3 point,
+                             reading *out)
+{
+    witness_place p = place_of(b, from);
+    witness_touch t = witness_point_step(b, &p, point);
+    uint32_t feature = parametric_feature(p.feature, p.index);
+    out->track = (shape_track){feature, track_flags(&t, b->size), p.x[0], p.x[1]};
+    out->contact = (shape_contact){p.at.p, t.normal, t.gap, feature, 0};
+    out->slope = t.slope;
+}
+
+/* Nearest first. */
+HR_RT static void sort_readings(reading *r, int count)
+{
+    for (int i = 1; i < count; i++) {
+        reading moving = r[i];
+        int at = i;
+        for (; at > 0 && fabs(r[at - 1].contact.gap) > fabs(moving.contact.gap); at--)
+            r[at] = r[at - 1];
+        r[at] = moving;
+    }
+}
+
+/* A track beside the nearest one is a second piece of surface that faces the point. The far side of
+ * a thin part sees it from behind, and so does every sheet once the point is inside. */
+HR_RT static bool is_second_surface(const reading *nearest, const reading *other, double size)
+{
+    double apart = vec3_distance(nearest->contact.point, other->contact.point);
+    double agreement = vec3_dot(other->contact.normal, nearest->contact.normal);
+    if (apart < same_share * size || (apart < near_share * size && agreement > same_plane))
+        return false;
+    if (other->contact.gap < 0.0 && vec3_dot(other->contact.normal, nearest->contact.normal) <= 0.0)
+        return false;
+    return true;
+}
+
+/* Drops what has merged or looks from behind, or is too far to matter soon. */
+HR_RT static int keep_distinct(reading *r, int count, double reach, double size)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        bool is_kept = i == 0 || fabs(r[i].contact.gap) < 2.0 * reach;
+        for (int k = 0; k < kept && is_kept; k++)
+            is_kept = is_second_surface(&r[k], &r[i], size);
+        if (is_kept)
+            r[kept++] = r[i];
+    }
+    return kept;
+}
+
+HR_RT static double box_distance(const body_face *f, vec3 p)
+{
+    double dx = witness_larger(0.0, witness_larger(f->box_low.x - p.x, p.x - f->box_high.x));
+    double dy = witness_larger(0.0, witness_larger(f->box_low.y - p.y, p.y - f->box_high.y));
+    double dz = witness_larger(0.0, witness_larger(f->box_low.z - p.z, p.z - f->box_high.z));
+    return sqrt(dx * dx + dy * dy + dz * dz);
+}
+
+/* The sample of a face that is nearest to the point. */
+HR_RT static const body_sample *nearest_sample(const parametric_body *body, int face, vec3 point)
+{
+    const int per_face = BODY_GRID * BODY_GRID;
+    const body_sample *best = &body->samples[(long)face * per_face];
+    double least = (double)INFINITY;
+    for (int i = 0; i < per_face; i++) {
+        const body_sample *s = &body->samples[(long)face * per_face + i];
+        double d = vec3_length_squared(vec3_sub(s->p, point));
+        if (d < least) {
+            least = d;
+            best = s;
+        }
+    }
+    return best;
+}
+
+HR_RT static bool is_followed(const reading *r, int count, uint32_t feature)
+{
+    for (int i = 0; i < count; i++)
+        if (r[i].track.feature == feature)
+            return true;
+    return false;
+}
+
+/* The broad phase: some faces in every second tick, in turn; the first near one that nobody follows
+ * gets a track. Returns the new count. */
+HR_RT static int spawn(const witness_body *b, vec3 point, double reach, uint32_t *cursor,
+                       reading *r, int count)
+{
+    const parametric_body *body = b->body;
+    bool is_turn = *cursor % PROBE_EVERY == 0;
+    uint32_t next = *cursor / PROBE_EVERY;
+    *cursor = (*cursor + 1u) % (uint32_t)(PROBE_EVERY * body->face_count);
+    for (int i = 0; is_turn && i < PROBES && i < body->face_count; i++) {
+        int face = (int)((next + (uint32_t)i) % (uint32_t)body->face_count);
+        *cursor = (uint32_t)(PROBE_EVERY * ((face + 1) % body->face_count) + 1);
+        if (box_distance(&body->faces[face], point) > reach ||
+            is_followed(r, count, parametric_feature(WITNESS_FACE, face)))
+            continue;
+        const body_sample *s = nearest_sample(body, face, point);
+        shape_track t = {parametric_feature(WITNESS_FACE, face), 0, s->u, s->v};
+        step_track(b, &t, point, &r[count]);
+        return count + 1;
+    }
+    return count;
+}
+
+/* A tracker may come out of a recording: every number is looked at before it indexes something. */
+HR_RT static bool is_sound(const parametric_body *body, const shape_tracker *t)
+{
+    const int counts[3] = {body->vertex_count, body->edge_count, body->face_count};
+    if (t->track_count == 0 || t->track_count > SHAPE_TRACKS_MAX)
+        return false;
+    for (uint32_t i = 0; i < t->track_count; i++) {
+        uint32_t kind = t->tracks[i].feature >> 28;
+        if (kind > 2u || parametric_feature_index(t->tracks[i].feature) >= counts[kind] ||
+            !isfinite(t->tracks[i].u) || !isfinite(t->tracks[i].v))
+            return false;
+    }
+    return true;
+}
+
+HR_RT static void start_from_samples(const witness_body *b, vec3 point, shape_tracker *t)
+{
+    witness_place p;
+    witness_place_seed(b, point, &p);
+    *t = (shape_tracker){.track_count = 1};
+    t->tracks[0] = (shape_track){parametric_feature(p.feature, p.index), 0, p.x[0], p.x[1]};
+}
+
+HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tracker, vec3 point,
+                                  double dt, double reach, shape_contact *out, int room)
+{
+    witness_body b = {.kind = WITNESS_BODY, .body = body, .size = body->size};
+    reading r[SHAPE_TRACKS_MAX + 1];
+    int count = (int)tracker->track_count;
+    if (!is_sound(body, tracker)) {
+        start_from_samples(&b, point, tracker);
+        count = 1;
+    }
+    uint32_t cursor = tracker->tracks[0].flags >> CURSOR_SHIFT;
+    step_track(&b, &tracker->tracks[0], point, &r[0]);
+    for (int i = 1; i < count; i++)
+        step_track(&b, &tracker->tracks[i], point, &r[i]);
+    if (!body->is_convex) {
+        sort_readings(r, count);
+        count = keep_distinct(r, count, reach, body->size);
+        if (dt > 0.0 && count < SHAPE_TRACKS_MAX && !body->is_planar) {
+            count = spawn(&b, point, reach, &cursor, r, count);
+            sort_readings(r, count);
+            count = keep_distinct(r, count, reach, body->size);
+        }
+    }
+
+    int written = 0;
+    tracker->track_count = (uint32_t)count;
+    tracker->flags = r[0].track.flags;
+    for (int i = 0; i < count; i++) {
+        tracker->tracks[i] = r[i].track;
+        /* beside the nearest, only roots count: on the way down a track says nothing yet */
+        bool is_root = i == 0 || (r[i].track.flags & SHAPE_TRACK_CONVERGED &&
+                                  !(r[i].track.flags & SHAPE_TRACK_DEGRADED));
+        if (is_root && written < room && r[i].contact.gap <= reach)
+            out[written++] = r[i].contact;
+    }
+    tracker->tracks[0].flags |= cursor << CURSOR_SHIFT;
+    return written;
+}
+
+void parametric_shape_seed(const parametric_body *body, vec3 point, double reach,
+                           shape_tracker *out)
+{
+    witness_body b = {.kind = WITNESS_BODY, .body = body, .size = body->size};
+    shape_contact contacts[SHAPE_CONTACTS_MAX];
+    witness_place p;
+    *out = (shape_tracker){0};
+    witness_point_seek(&b, point, &p);
+    out->track_count = 1;
+    out->tracks[0] = (shape_track){parametric_feature(p.feature, p.index), 0, p.x[0], p.x[1]};
+    /* let the other stretches be found and come to rest */
+    for (int i = 0; i < SEED_STEPS; i++)
+        (void)parametric_shape_follow(body, out, point, 1e-3, reach, contacts, SHAPE_CONTACTS_MAX);
+}
+
+double parametric_shape_radius(const parametric_body *body)
+{
+    double radius = 0.0;
+    for (int i = 0; i < 8; i++) {
+        vec3 corner = {i & 1 ? body->box_high.x : body->box_low.x,
+                       i & 2 ? body->box_high.y : body->box_low.y,
+                       i & 4 ? body->box_high.z : body->box_low.z};
+        radius = fmax(radius, vec3_length(corner));
+    }
+    return radius;
+}
