@@ -18,7 +18,8 @@ ARGS     ?=
 
 .DELETE_ON_ERROR:
 .PHONY: all run test check bench fuzz campaign figures install clean deps \
-        deps-check deps-bench check-layers check-rt check-format check-tidy check-sanitizers test-threaded
+        deps-check deps-bench check-layers check-rt check-format check-tidy check-sanitizers test-threaded \
+        check-spin check-rtsan check-ring-clang
 
 all: programs
 
@@ -112,7 +113,8 @@ test-programs: programs $(TEST_PROGRAMS) $(BUILD)/device-conformance $(PLUGINS)
 
 # --- checks ---------------------------------------------------------------------------------------
 check: deps deps-check
-	@$(MAKE) --no-print-directory check-layers check-rt check-format check-tidy
+	@$(MAKE) --no-print-directory check-layers check-rt check-format check-tidy check-spin check-rtsan \
+	    check-ring-clang
 	@$(MAKE) --no-print-directory check-sanitizers
 
 check-layers:
@@ -124,6 +126,25 @@ check-format:
 check-tidy:
 	printf '%s\n' $(SRC) $(MAINS) | xargs -P 2 -n 4 sh -c \
 	    'clang-tidy --quiet "$$@" -- -std=c17 $(CPPFLAGS) 2>/dev/null' tidy
+
+# The ring's model, all interleavings, with planted mistakes that must be found.
+check-spin:
+	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs tests/spin/check_ring.sh
+
+# The servo under clang 19's real-time sanitizer runtime, linked into our own build.
+RTSAN ?= $(firstword $(wildcard /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.rtsan-$(shell uname -m).a))
+$(BUILD)/tests/rtsan/rtsan_servo: $(BUILD)/tests/rtsan/rtsan_servo.o $(TEST_SUPPORT) $(LIBRARY)
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< -Wl,--whole-archive $(RTSAN) -Wl,--no-whole-archive \
+	    $(TEST_SUPPORT) $(LIBRARY) $(TEST_LIBS) $(LDLIBS)
+check-rtsan: $(BUILD)/tests/rtsan/rtsan_servo
+	@RTSAN_SERVO=$< tests/run.sh $(BUILD)/tests/logs tests/rtsan/check_rtsan.sh
+
+# TSan on the other compiler: the ring alone, where the memory orders are.
+check-ring-clang:
+	@mkdir -p $(BUILD)/tsan-clang
+	clang $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -fsanitize=thread -o $(BUILD)/tsan-clang/test_ring \
+	    tests/test_ring.c server/ring.c -pthread $(call pkg,--libs cmocka)
+	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(BUILD)/tsan-clang/test_ring
 
 # The programs in which more than one thread runs: the only ones that can race.
 THREADED_TESTS := $(basename $(notdir $(shell grep -l '^/\* threads:' $(TEST_SRC) /dev/null)))

@@ -67,6 +67,7 @@ HR_RT static hr_status read_fake(device *dev, int64_t now_ns, device_sample *out
     out->valid = DEVICE_HAS_POSITION | DEVICE_HAS_VELOCITY;
     out->flags = DEVICE_IS_HOMED | (dev->is_enabled ? DEVICE_IS_ENABLED : 0u);
     out->position = dev->position;
+    out->position.x += (double)(dev->sequence % 7) * 1e-6; /* a real hand is never quite still */
     out->rotation = quat_identity();
     return HR_OK;
 }
