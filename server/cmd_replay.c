@@ -39,8 +39,9 @@ static void print_json(const replay_result *r, bool is_identical)
                                                "contact_ticks", (json_int_t)h->contact_ticks));
     }
     json_t *gap = r->has_gap ? json_integer((json_int_t)r->gap_tick) : json_null();
-    json_t *o = json_pack("{s:I, s:f, s:b, s:I, s:o, s:b, s:o, s:o}", "ticks", (json_int_t)r->ticks,
-                          "duration_s", r->duration_s, "identical", is_identical, "different_ticks",
+    json_t *o = json_pack("{s:I, s:I, s:f, s:b, s:I, s:o, s:b, s:o, s:o}", "ticks",
+                          (json_int_t)r->ticks, "records", (json_int_t)r->records, "duration_s",
+                          r->duration_s, "identical", is_identical, "different_ticks",
                           (json_int_t)r->different_ticks, "first_difference", difference_object(r),
                           "complete", r->is_complete, "gap_tick", gap, "hands", hands);
     json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
@@ -61,6 +62,8 @@ static void print_hands(const replay_result *r)
 static void print_text(const replay_result *r, bool is_identical, bool has_other_scene)
 {
     printf("%" PRIu64 " ticks, %.3f s", r->ticks, r->duration_s);
+    if (r->hand_count > 1)
+        printf(", %d hands, %" PRIu64 " records", r->hand_count, r->records);
     printf("%s\n", is_identical ? ": identical" : "");
     if (r->different_ticks > 0 && !has_other_scene) {
         const replay_difference *d = &r->first;

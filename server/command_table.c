@@ -4,6 +4,9 @@
 
 const command command_table[] = {
     {"replay", cmd_replay, "run a recording again and compare it bit for bit"},
+    {"check", cmd_check, "prove a recording: CRCs, indices, counts, hashes"},
+    {"recover", cmd_recover, "rescue a damaged or cut-off recording"},
+    {"info", cmd_info, "what a recording, surface, mesh, model or scene contains"},
     {"ccd", cmd_ccd, "first time of contact of moving features and bodies"},
     {"dynamics", cmd_dynamics, "joint accelerations of a URDF model"},
     {"make-model", cmd_make_model, "write a wooden man or a pendulum as URDF"},

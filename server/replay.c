@@ -84,10 +84,13 @@ static void compare(replay *p, const tick_record *recorded, const tick_record *c
     h->force_max = fmax(h->force_max, vec3_length(computed->force));
     h->recorded_contact_ticks += recorded->contact_count > 0;
     h->contact_ticks += computed->contact_count > 0;
-    if (p->out->ticks == 0)
+    if (p->out->records == 0)
         p->first_ns = recorded->time_ns;
     p->last_ns = recorded->time_ns;
-    p->out->ticks++;
+    p->out->records++;
+    h->ticks++;
+    if (h->ticks > p->out->ticks)
+        p->out->ticks = h->ticks;
     if (memcmp(recorded, computed, COMPARED) == 0)
         return;
     if (p->out->different_ticks++ == 0)
@@ -272,7 +275,9 @@ hr_status replay_run(const char *path, const replay_options *options, replay_res
     }
     if (status == HR_OK) {
         run(p, r);
-        out->duration_s = out->ticks ? (double)(p->last_ns - p->first_ns) * 1e-9 : 0;
+        if (out->ticks > 0)
+            out->duration_s =
+                (double)(p->last_ns - p->first_ns) * 1e-9 + 1.0 / p->stage->settings.servo.rate_hz;
         out->is_complete = trace_is_complete(r);
         status = trace_close(p->output, &reason);
         p->output = NULL;

@@ -26,14 +26,15 @@ typedef struct replay_difference {
 
 typedef struct replay_hand {
     double recorded_force_max, force_max; /* N */
-    uint64_t recorded_contact_ticks, contact_ticks;
+    uint64_t ticks, recorded_contact_ticks, contact_ticks;
 } replay_hand;
 
 typedef struct replay_result {
-    uint64_t ticks;           /* recomputed, over all hands */
-    uint64_t different_ticks; /* not bit-identical up to the timing part */
+    uint64_t ticks;           /* servo cycles: those of the hand that has most */
+    uint64_t records;         /* recomputed, over all hands */
+    uint64_t different_ticks; /* records that are not bit-identical up to the timing part */
     replay_difference first;  /* where there is one */
-    double duration_s;        /* from the first tick to the last */
+    double duration_s;        /* from the start of the first tick to the end of the last */
     int hand_count;
     replay_hand hands[HANDS_MAX];
     bool is_complete; /* the recording has its footer and no damage */

@@ -86,7 +86,7 @@ static void write_hand(mcap_writer *w, const trace_meta *meta, int hand)
 }
 
 /* In the order that trace_channel states. */
-static void add_channels(mcap_writer *w, const trace_meta *meta)
+void trace_write_channels(mcap_writer *w, int hand_count, const char *const *hand_names)
 {
     uint16_t schemas[TRACE_KIND_COUNT];
     for (int kind = 0; kind < TRACE_KIND_COUNT; kind++) {
@@ -99,8 +99,8 @@ static void add_channels(mcap_writer *w, const trace_meta *meta)
     }
     mcap_add_channel(w, schemas[TRACE_COMMAND], "/command", "cdr", NULL, 0);
     mcap_add_channel(w, schemas[TRACE_EVENT], "/event", "cdr", NULL, 0);
-    for (int hand = 0; hand < meta->hand_count; hand++) {
-        const char *name = meta->hand_names[hand];
+    for (int hand = 0; hand < hand_count; hand++) {
+        const char *name = hand_names[hand];
         char topic[128];
         char index[16];
         snprintf(index, sizeof index, "%d", hand);
@@ -170,7 +170,7 @@ static hr_status attach_all(mcap_writer *w, const trace_meta *meta, hr_error *er
 
 hr_status trace_write_begin(mcap_writer *w, const trace_meta *meta, hr_error *error)
 {
-    add_channels(w, meta);
+    trace_write_channels(w, meta->hand_count, meta->hand_names);
     write_run(w, meta);
     for (int hand = 0; hand < meta->hand_count; hand++)
         write_hand(w, meta, hand);

@@ -21,6 +21,9 @@ enum { TRACE_ATTACHMENT_MAX = 16 << 20 }; /* bytes; of larger files only the has
 /* Schemas, channels, attachments, metadata. HR_ERR_NOT_FOUND when a file cannot be read. */
 HR_MUST_USE hr_status trace_write_begin(mcap_writer *w, const trace_meta *meta, hr_error *error);
 
+/* The schemas and channels alone, in the order that trace_channel states; names may be NULL. */
+void trace_write_channels(mcap_writer *w, int hand_count, const char *const *hand_names);
+
 /* Quantiles and the buckets that are not empty, as "from_ns:count ...". */
 void trace_write_timing(mcap_writer *w, const char *name, const histogram *h);
 

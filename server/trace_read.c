@@ -217,16 +217,23 @@ static hr_status start(mcap_reader *file, trace_reader **out, hr_error *error)
         r->schema_kinds[i] = KIND_UNKNOWN;
     for (int i = 0; i < CHANNELS_KNOWN_MAX; i++)
         r->channel_kinds[i] = KIND_UNKNOWN;
-    read_begin(r);
     *out = r;
     return HR_OK;
 }
 
-hr_status trace_reader_open(const char *path, trace_reader **out, hr_error *error)
+hr_status trace_reader_open_bare(const char *path, trace_reader **out, hr_error *error)
 {
     mcap_reader *file;
     hr_status status = mcap_reader_open(path, &file, error);
     return status == HR_OK ? start(file, out, error) : status;
+}
+
+hr_status trace_reader_open(const char *path, trace_reader **out, hr_error *error)
+{
+    hr_status status = trace_reader_open_bare(path, out, error);
+    if (status == HR_OK)
+        read_begin(*out);
+    return status;
 }
 
 hr_status trace_reader_open_memory(const void *data, size_t size, const char *name,
@@ -234,7 +241,11 @@ hr_status trace_reader_open_memory(const void *data, size_t size, const char *na
 {
     mcap_reader *file;
     hr_status status = mcap_reader_open_memory(data, size, name, &file, error);
-    return status == HR_OK ? start(file, out, error) : status;
+    if (status == HR_OK)
+        status = start(file, out, error);
+    if (status == HR_OK)
+        read_begin(*out);
+    return status;
 }
 
 void trace_reader_close(trace_reader *r)

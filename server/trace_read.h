@@ -14,6 +14,9 @@ typedef struct trace_reader trace_reader;
 HR_MUST_USE hr_status trace_reader_open(const char *path, trace_reader **out, hr_error *error);
 HR_MUST_USE hr_status trace_reader_open_memory(const void *data, size_t size, const char *name,
                                                trace_reader **out, hr_error *error);
+
+/* The same without reading anything yet, for those who go through it with trace_next. */
+HR_MUST_USE hr_status trace_reader_open_bare(const char *path, trace_reader **out, hr_error *error);
 void trace_reader_close(trace_reader *r); /* accepts NULL */
 
 /* The next message, valid until the next call; NULL at the end. Damage is noted on the way. */
