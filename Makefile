@@ -98,7 +98,8 @@ run: deps
 # --- tests: one cmocka program per tests/test_*.c, and scripts tests/test_*.sh ---------------------
 TEST_SRC      := $(wildcard tests/test_*.c)
 TEST_PROGRAMS := $(TEST_SRC:%.c=$(BUILD)/%)
-TEST_SUPPORT  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
+TEST_SUPPORT  := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c) tests/emulated/falcon_arms.c \
+                 tests/emulated/falcon_model.c tests/emulated/model_transport.c)
 TEST_SCRIPTS  := $(wildcard tests/test_*.sh)
 TEST_LIBS      = $(call pkg,--libs cmocka libseccomp)
 
