@@ -268,9 +268,13 @@ HR_RT static vec3 hold_back(proxy *p, vec3 held, vec3 free, double dt)
     vec3 back = vec3_sub(held, free);
     double offset = vec3_length(back);
     double kinetic = t->material.kinetic_friction * t->depth;
-    if (p->is_sticking && offset > t->material.static_friction * t->depth)
+    double hold = t->material.static_friction * t->depth;
+    if (p->is_sticking && offset > hold) {
+        /* It breaks away: for this tick exactly at the edge of the static cone. */
         p->is_sticking = false;
-    else if (!p->is_sticking && offset <= kinetic + stick_speed * dt)
+        return vec3_add_scaled(free, hold / offset, back);
+    }
+    if (!p->is_sticking && offset <= kinetic + stick_speed * dt)
         p->is_sticking = true;
     if (p->is_sticking || !(offset > kinetic))
         return held;

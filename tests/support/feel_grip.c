@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "server/proxy.h"
+
 enum { SURFACE_MM = -5 }; /* of the plane, below the middle of the workspace */
 
 grip_case grip_case_usual(double stiffness)
@@ -25,6 +27,8 @@ static void start(grip_rig *g, const grip_case *c, const grip *how, const char *
     scene_body *b = rig_body(&g->rig, SCENE_PLANE);
     double surface = SURFACE_MM * 1e-3;
     b->material.stiffness_n_per_m = c->stiffness;
+    b->material.static_friction = c->static_friction;
+    b->material.kinetic_friction = c->kinetic_friction;
     b->world_from_body.origin = c->axis ? (vec3){surface, 0, 0} : (vec3){0, 0, surface};
     if (c->axis)
         b->world_from_body.rotation = quat_from_rotation_vector((vec3){0, M_PI / 2, 0});
@@ -32,11 +36,19 @@ static void start(grip_rig *g, const grip_case *c, const grip *how, const char *
     s->coupling.stiffness_n_per_m = 1e5;
     s->coupling.damping_n_s_per_m = c->damping;
     if (c->is_layer_off)
-        s->safety.passivity_damping_max_n_s_per_m = 0;
+        s->safety.passivity_damping_max_n_s_per_m = s->coupling.damping_n_s_per_m = 0;
     char friction[32];
     snprintf(friction, sizeof friction, "%g", c->device_friction);
     const char *const more[] = {"device_friction_n", friction, NULL};
     grip_start(g, how, script, c->tremor, c->device_friction >= 0 ? more : NULL);
+    if (!c->is_layer_off)
+        return;
+    /* A hand that thinks its device is ahead by half a period does not look ahead. */
+    int count;
+    const shape *shapes = world_shapes(g->rig.world, &count);
+    hand_destroy(g->rig.hand);
+    g->rig.device.latency = -0.5 / s->servo.rate_hz;
+    g->rig.hand = hand_create(s, 0, &g->rig.device, shapes, count);
 }
 
 static double normal_of(const grip_case *c, vec3 v)
@@ -162,39 +174,49 @@ double feel_ripple(const grip_case *c, const grip *how)
     return sqrt(h.sum / (h.count - 500));
 }
 
-double feel_grip_friction(const grip_case *c, const grip *how)
+double feel_grip_friction(const grip_case *c, const grip *how, int *breaks)
 {
-    char script[600];
-    double x = 0.02;
-    int used = snprintf(script, sizeof script,
-                        "hold 0.5; move -0.02 0 %g over 0.4; "
-                        "hold 0.6 pressing 0 0 -5; ",
-                        SURFACE_MM * 1e-3);
-    snprintf(script + used, sizeof script - (size_t)used,
-             "slide %g 0 %g over 2.5 pressing 0 0 -5; hold 0.3 pressing 0 0 -5", x,
-             SURFACE_MM * 1e-3);
+    grip_case rough = *c;
+    rough.static_friction = 0.6;
+    rough.kinetic_friction = 0.4;
+    rough.axis = 0;
+    char script[900];
+    /* The hand's own spring presses with 5 N and pulls sideways with up to 4 N beyond friction. */
+    double below = SURFACE_MM * 1e-3 - 5 / how->stiffness, aside = 0.008 + 4 / how->stiffness;
+    int used = snprintf(script, sizeof script, "hold 0.5; move 0 0 %g over 0.5; ", below);
+    for (int i = 0; i < 8; i++)
+        used += snprintf(script + used, sizeof script - (size_t)used,
+                         "slide %g 0 %g over 0.5; hold 0.2; ", i % 2 ? -aside : aside, below);
     grip_rig g;
-    start(&g, c, how, script);
-    scene_body *b = &g.rig.scene.bodies[0];
-    (void)b;
-    double peak = 0, sum = 0;
-    int count = 0, broke = 0;
-    for (int i = 0; i < 4000; i++) {
+    start(&g, &rough, how, script);
+    double peak = 0, peaks = 0, sliding = 0;
+    int broken = 0, slid = 0, since = 0;
+    for (int i = 0; i < 1000 + 8 * 700; i++) {
         grip_tick(&g);
         vec3 f = g.rig.record.force;
-        if (i < 1500 || !(f.z > 1))
+        bool is_sticking = (g.rig.record.tracker_flags & PROXY_STICKS) != 0;
+        if (i < 1000 || !(f.z > 1))
             continue;
         double ratio = hypot(f.x, f.y) / f.z;
-        if (!broke && ratio > peak)
+        /* Slipping for 10 ms: what it held last was the break-away. */
+        if (is_sticking) {
             peak = ratio;
-        if (!broke && peak > 0.5 && ratio < 0.9 * peak)
-            broke = i;
-        if (broke && i > broke + 50 && i < 3900) {
-            sum += ratio;
-            count++;
+            since = 0;
+        } else if (++since == 1) {
+            peak = fmax(peak, ratio);
+        } else if (since == 10 && peak > 0.5) {
+            peaks += peak;
+            broken++;
+        }
+        if (since > 20) {
+            sliding += ratio;
+            slid++;
         }
     }
     grip_stop(&g);
-    double sliding = count ? sum / count : 0;
-    return fmax(fabs(peak - 0.6) / 0.6, fabs(sliding - 0.4) / 0.4);
+    if (breaks)
+        *breaks = broken;
+    if (broken == 0 || slid == 0)
+        return 1;
+    return fmax(fabs(peaks / broken - 0.6) / 0.6, fabs(sliding / slid - 0.4) / 0.4);
 }

@@ -10,8 +10,9 @@ typedef struct grip_case {
     double damping;         /* N s/m, of the settings */
     double device_friction; /* N, of the simulated Falcon; < 0: its default */
     double tremor;          /* m */
-    int axis;               /* 0: the plane faces up (+z), 1: it faces the operator (+x) */
-    int is_layer_off;       /* no lag compensation, no damping, no energy controller */
+    double static_friction, kinetic_friction;
+    int axis;         /* 0: the plane faces up (+z), 1: it faces the operator (+x) */
+    int is_layer_off; /* no lag compensation, no damping, no energy controller */
 } grip_case;
 
 /* The default hand's tremor, the shipped damping. */
@@ -35,7 +36,9 @@ double feel_swing(const grip_case *c, const grip *how);
 /* N, RMS of the rendered force above 20 Hz in a steady press of 3 N. */
 double feel_ripple(const grip_case *c, const grip *how);
 
-/* Relative errors of break-away and sliding ratio (mu_s 0.6, mu_k 0.4), the larger. */
-double feel_grip_friction(const grip_case *c, const grip *how);
+/* Drags the grip over the plane (mu_s 0.6, mu_k 0.4) under 5 N, stops and drags again: the larger
+ * relative error of the mean break-away ratio and of the mean sliding ratio of the rendered force.
+ * breaks: how often it broke away; may be NULL. */
+double feel_grip_friction(const grip_case *c, const grip *how, int *breaks);
 
 #endif
