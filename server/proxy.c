@@ -17,6 +17,12 @@ static const double touch_m = 1e-6;
 /* Below this speed a sliding proxy sticks again: a tenth of a slow hand's motion. */
 static const double stick_speed = 2e-4;
 
+/* Over an edge the nearest allowed point can run away from the tool. The proxy follows it no faster
+ * than this plus half of the tool's own speed: the force turns over the edge instead of jumping. A
+ * sphere at 2 mm depth is not slowed down before its radius is 6 mm. */
+static const double run_speed = 0.012; /* m/s */
+static const double run_share = 0.5;
+
 typedef struct planes {
     int count;
     half_space half[GOD_OBJECT_PLANES_MAX];
@@ -297,14 +303,61 @@ HR_RT static void measure_gap(proxy *p, vec3 tool)
     }
 }
 
+/* Where the proxy may be if it must not run: `from` carried with the body, `tool_from` the last
+ * tool carried likewise, `to` where it wants to be. What it shares with the tool's motion is free.
+ */
+HR_RT static vec3 reined(vec3 from, vec3 to, vec3 tool_from, vec3 tool, double dt, bool *is_reined)
+{
+    vec3 step = vec3_sub(tool, tool_from), way = vec3_sub(to, from);
+    double squared = vec3_length_squared(step);
+    double share = squared > 0 ? vec3_dot(way, step) / squared : 0;
+    vec3 along = vec3_scale(share < 0 ? 0 : share > 1 ? 1 : share, step);
+    vec3 rest = vec3_sub(way, along);
+    double limit = run_speed * dt + run_share * sqrt(squared);
+    *is_reined = vec3_length_squared(rest) > limit * limit;
+    return vec3_add(vec3_add(from, along), vec3_clamp_length(rest, limit));
+}
+
+/* Takes the proxy back to where it may be; it stays in touch until it is where it wants to be. */
+HR_RT static void rein_in(proxy *p, vec3 held, vec3 goal, vec3 tool, const proxy_touch *before,
+                          search *s)
+{
+    double reach = p->radius + margin_m + vec3_distance(held, goal);
+    for (int i = 0; i < p->body_count; i++)
+        if (!p->bodies[i].is_gated)
+            follow(p, &p->bodies[i], held, 0, reach);
+    seek(p, held, goal, 0, s);
+    proxy_touch *t = &p->touch;
+    vec3 push = vec3_sub(s->at, tool);
+    t->depth = vec3_length(push);
+    if (t->count == 0) {
+        t->count = 1;
+        t->body = before->body;
+        t->feature = before->feature;
+        t->material = before->material;
+        t->surface_velocity = before->surface_velocity;
+    }
+    t->normal = vec3_normalize_or(push, before->normal);
+}
+
+/* The carried tool of the last tick; false where nothing carried it. */
+HR_RT static bool carried_tool(const proxy *p, const proxy_touch *before, vec3 *out)
+{
+    if (before->count == 0 || before->body < 0 || p->bodies[before->body].is_gated)
+        return false;
+    const proxy_body *b = &p->bodies[before->body];
+    *out = pose_apply(b->now, pose_apply_inverse(b->before, p->tool));
+    return true;
+}
+
 HR_RT void proxy_move(proxy *p, vec3 tool, int64_t time_ns, double dt)
 {
     proxy_advance_bodies(p, time_ns, dt);
     if (!p->is_placed) {
-        p->position = tool;
+        p->position = p->tool = tool;
         p->is_placed = true;
     }
-    bool was_touching = p->touch.count > 0;
+    const proxy_touch before = p->touch;
     vec3 held = carried(p);
     watch_gates(p, held, tool);
 
@@ -313,7 +366,7 @@ HR_RT void proxy_move(proxy *p, vec3 tool, int64_t time_ns, double dt)
     bool is_infeasible = s.active_count < 0;
     describe(p, &s, tool, dt);
     bool has_friction = p->touch.count > 0 && p->touch.material.static_friction > 0;
-    if (has_friction && !was_touching) {
+    if (has_friction && before.count == 0) {
         p->is_sticking = true; /* where it lands */
     } else if (has_friction) {
         vec3 goal = hold_back(p, held, s.at, dt);
@@ -321,7 +374,15 @@ HR_RT void proxy_move(proxy *p, vec3 tool, int64_t time_ns, double dt)
     } else {
         p->is_sticking = false;
     }
+    vec3 tool_from;
+    if (carried_tool(p, &before, &tool_from)) {
+        bool is_reined = false;
+        vec3 goal = reined(held, s.at, tool_from, tool, dt, &is_reined);
+        if (is_reined)
+            rein_in(p, held, goal, tool, &before, &s);
+    }
     p->position = s.at;
+    p->tool = tool;
     measure_gap(p, tool);
     p->touch.was_teleported = (p->touch.flags & PROXY_GATED) != 0;
     p->touch.flags |= is_infeasible ? (uint32_t)PROXY_INFEASIBLE : 0u;

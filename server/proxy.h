@@ -67,6 +67,7 @@ typedef struct proxy {
     bool is_placed;
     bool is_sticking;
     vec3 position; /* m, world */
+    vec3 tool;     /* m, world, at the last tick */
     int body_count;
     proxy_body bodies[FRAME_BODIES_MAX];
     proxy_touch touch;
