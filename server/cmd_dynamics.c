@@ -9,6 +9,7 @@
 
 #include "geometry/urdf.h"
 #include "server/command.h"
+#include "solver/articulated.h"
 #include "solver/articulated_body.h"
 
 static const char usage[] =
@@ -18,6 +19,8 @@ static const char usage[] =
     "file; each output line holds qdd. The base is fixed. Limits, damping, friction and\n"
     "mimic coupling are left out.\n"
     "\n"
+    "  --active M         adaptive: at most M joints move, chosen by the velocity they would have\n"
+    "                     after 20 ms; the others are at rest, locked, and get 0\n"
     "  --gravity x y z    m/s^2 (default 0 0 -9.81)\n"
     "  --help             this text\n";
 
@@ -30,10 +33,11 @@ typedef struct options {
 /* The joints in the order of the file, and buffers in both orders. */
 typedef struct job {
     model model;
-    articulated_body *solver;
-    int joint_count; /* movable */
-    int *joints;     /* model joints in file order */
-    double *row;     /* q, qd, tau in file order */
+    articulated_body *solver; /* all joints */
+    articulated *adaptive;    /* with --active, else NULL */
+    int joint_count;          /* movable */
+    int *joints;              /* model joints in file order */
+    double *row;              /* q, qd, tau in file order */
     double *q, *qd, *tau, *qdd;
 } job;
 
@@ -50,14 +54,18 @@ static void print_warning(void *context, const char *text)
     fprintf(stderr, "warning: %s\n", text);
 }
 
-static bool prepare(job *j)
+static bool prepare(job *j, const options *o)
 {
     model *m = &j->model;
     size_t q = (size_t)m->q_count, v = (size_t)m->v_count;
     j->joints = calloc((size_t)m->link_count, sizeof *j->joints);
     j->row = calloc(2 * q + 5 * v + 1, sizeof *j->row);
     j->solver = articulated_body_create(m);
-    if (!j->joints || !j->row || !j->solver)
+    if (o->active > 0) {
+        articulated_options how = {.gravity = o->gravity};
+        j->adaptive = articulated_create(m, &how);
+    }
+    if (!j->joints || !j->row || !j->solver || (o->active > 0 && !j->adaptive))
         return false;
     j->q = j->row + q + 2 * v;
     j->qd = j->q + q;
@@ -73,6 +81,7 @@ static bool prepare(job *j)
 static void release(job *j)
 {
     articulated_body_destroy(j->solver);
+    articulated_destroy(j->adaptive);
     model_free(&j->model);
     free(j->joints);
     free(j->row);
@@ -132,13 +141,41 @@ static void print_row(const job *j)
     putchar('\n');
 }
 
+static hr_status solve_plain(job *j, const options *o)
+{
+    articulated_body_input in = {.q = j->q, .qd = j->qd, .tau = j->tau, .gravity = o->gravity};
+    return articulated_body_accelerations(j->solver, &in, j->qdd);
+}
+
+/* Chooses the joints from the whole state, then takes the others as they are: at rest. */
+static hr_status solve_adaptive(job *j, const options *o)
+{
+    const model *m = &j->model;
+    for (int i = 1; i < m->link_count; i++) { /* the solver wants unit quaternions */
+        const model_joint *joint = &m->joints[i];
+        double none[JOINT_V_MAX] = {0};
+        joint_integrate(joint->type, j->q + joint->q, none, 0);
+    }
+    articulated_set_state(j->adaptive, j->q, j->qd);
+    for (int i = 0; i < m->v_count; i++)
+        articulated_set_force(j->adaptive, i, j->tau[i]);
+    articulated_use_metric(j->adaptive, (articulated_metric){.s0 = 1, .s1 = 0.02});
+    (void)articulated_select(j->adaptive, (articulated_selection){.budget = o->active});
+    articulated_set_velocity(j->adaptive, j->qd);
+    articulated_accelerate(j->adaptive);
+    memcpy(j->qdd, articulated_qdd(j->adaptive), (size_t)m->v_count * sizeof *j->qdd);
+    for (int i = 0; i < m->v_count; i++)
+        if (!isfinite(j->qdd[i]))
+            return HR_ERR_NOT_FINITE;
+    return HR_OK;
+}
+
 static int solve_row(job *j, const options *o, int number)
 {
     const double *rest = place(j, j->row, j->q, true);
     rest = place(j, rest, j->qd, false);
     (void)place(j, rest, j->tau, false);
-    articulated_body_input in = {.q = j->q, .qd = j->qd, .tau = j->tau, .gravity = o->gravity};
-    hr_status status = articulated_body_accelerations(j->solver, &in, j->qdd);
+    hr_status status = j->adaptive ? solve_adaptive(j, o) : solve_plain(j, o);
     if (status != HR_OK) {
         fprintf(stderr, "stdin:%d: no accelerations: %s\n", number, status_text(status));
         return COMMAND_FAILED;
@@ -188,6 +225,12 @@ static int read_options(int argc, char **argv, options *o)
                     return command_usage_error("dynamics",
                                                "--gravity: expected three numbers x y z");
             o->gravity = (vec3){g[0], g[1], g[2]};
+        } else if (strcmp(argv[i], "--active") == 0) {
+            char *end = NULL;
+            long count = i + 1 < argc ? strtol(argv[++i], &end, 10) : 0;
+            if (!end || end == argv[i] || *end || count < 1 || count > 1000000)
+                return command_usage_error("dynamics", "--active: expected a number of joints");
+            o->active = (int)count;
         } else if (argv[i][0] == '-') {
             return command_usage_error("dynamics", "unknown option %s", argv[i]);
         } else if (o->model) {
@@ -218,7 +261,7 @@ int cmd_dynamics(int argc, char **argv)
     urdf_options how = {.meshes = URDF_SKIP_MESHES, .warn = print_warning};
     if (urdf_load(o.model, how, &j.model, &error) != HR_OK)
         return command_input_error(&error);
-    if (prepare(&j)) {
+    if (prepare(&j, &o)) {
         code = solve_rows(&j, &o);
     } else {
         fprintf(stderr, "haptic dynamics: out of memory\n");
