@@ -45,6 +45,11 @@ HR_MUST_USE hr_status body_build(body_draft *d, parametric_body *out, hr_error *
 /* The two readers, on text that ends with a zero byte; `name` is the file's name in messages. */
 HR_MUST_USE hr_status body_parse_json(const char *text, const char *name, parametric_body *out,
                                       hr_error *error);
+HR_MUST_USE hr_status body_parse_obj(const char *text, const char *name, parametric_body *out,
+                                     hr_error *error);
+
+/* True for OBJ text that holds free-form surfaces (a `surf` statement). */
+bool body_is_freeform_obj(const char *text);
 
 /* --- steps of body_build, in this order; each in its own file -------------------------------- */
 

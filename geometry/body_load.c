@@ -42,13 +42,29 @@ static hr_status read_file(const char *path, char **out, hr_error *error)
     return HR_OK;
 }
 
+static bool is_json(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '{';
+}
+
+bool parametric_body_is_file(const char *path)
+{
+    char *text = NULL;
+    if (read_file(path, &text, NULL) != HR_OK || !text)
+        return false;
+    bool is_body = is_json(text) || body_is_freeform_obj(text);
+    free(text);
+    return is_body;
+}
+
 hr_status parametric_body_load(const char *path, parametric_body *out, hr_error *error)
 {
     char *text = NULL;
     hr_status status = read_file(path, &text, error);
     if (status != HR_OK || !text)
         return status;
-    status = body_parse_json(text, path, out, error);
+    status = is_json(text) || !body_is_freeform_obj(text) ? body_parse_json(text, path, out, error)
+                                                          : body_parse_obj(text, path, out, error);
     free(text);
     return status;
 }

@@ -121,6 +121,9 @@ void parametric_body_free(parametric_body *b);
 /* Multiplies every length: a file in millimetres becomes metres with 0.001. factor > 0. */
 void parametric_body_scale(parametric_body *b, double factor);
 
+/* True if the file can be read and looks like a body (JSON or free-form OBJ) rather than a mesh. */
+bool parametric_body_is_file(const char *path);
+
 /* Position and derivatives of a face at (u, v), taken from the face's own side where a knot line
  * is its border. Parameters outside the rectangle are clamped, periodic ones wrapped. span: the
  * pieces used last; may be NULL. */
