@@ -35,6 +35,7 @@ int cmd_set(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
 int cmd_trial(int argc, char **argv);
 int cmd_qp(int argc, char **argv);
+int cmd_closest(int argc, char **argv);
 
 /* All commands in the order of the help text, ended by a NULL name. */
 extern const command command_table[];

@@ -19,5 +19,6 @@ const command command_table[] = {
     {"mark", cmd_mark, "put a marker into the recording"},
     {"trial", cmd_trial, "name the trial that begins"},
     {"qp", cmd_qp, "quadratic programmes and contact problems from files"},
+    {"closest", cmd_closest, "nearest points of a body or mesh"},
     {NULL, NULL, NULL},
 };
