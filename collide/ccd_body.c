@@ -30,7 +30,7 @@ struct ccd_body {
     double *q0, *q1;
     int32_t *dirty; /* nodes, ascending: children before parents */
     int dirty_count;
-    int64_t step, interval;
+    int64_t step, interval, place_number;
 };
 
 const assembly_tree *ccd_body_tree(const ccd_body *body)
@@ -51,6 +51,11 @@ bool ccd_body_is_dirty(const ccd_body *body, int node)
 int ccd_body_dirty_count(const ccd_body *body)
 {
     return body->dirty_count;
+}
+
+int64_t ccd_body_place_number(const ccd_body *body)
+{
+    return body->place_number;
 }
 
 const double *ccd_body_coordinates(const ccd_body *body)
@@ -224,6 +229,7 @@ hr_status ccd_body_place(ccd_body *body, const double *q)
     body->dirty_count = 0;
     body->step++;
     body->interval++;
+    body->place_number++;
     return HR_OK;
 }
 
@@ -314,6 +320,7 @@ void ccd_body_stop(ccd_body *body, double t)
     }
     for (int i = 0; i < body->dirty_count; i++)
         rest_inner(body, body->dirty[i], 0);
+    body->place_number += body->dirty_count > 0;
     begin_step(body);
 }
 

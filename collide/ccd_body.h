@@ -71,6 +71,9 @@ const model *ccd_body_model(const ccd_body *body);
 bool ccd_body_is_dirty(const ccd_body *body, int node);
 int ccd_body_dirty_count(const ccd_body *body);
 
+/* Changes whenever the body comes to rest somewhere else. */
+int64_t ccd_body_place_number(const ccd_body *body);
+
 /* The triangles of a part in its frame; NULL where it has none. */
 const obb_tree *ccd_body_triangles(const ccd_body *body, int part);
 

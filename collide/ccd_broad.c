@@ -81,6 +81,8 @@ bool ccd_broad_phase(ccd_search *s)
             return false;
         for (int j = i + 1; j < scene->body_count; j++) {
             int root_j = ccd_body_tree(scene->bodies[j])->root;
+            if (ccd_scene_is_settled(scene, i, j))
+                continue;
             if (!cross(s, (side){i, root_i}, (side){j, root_j}, -1))
                 return false;
         }

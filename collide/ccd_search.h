@@ -3,6 +3,7 @@
 #define COLLIDE_CCD_SEARCH_H
 
 #include "collide/ccd_step.h"
+#include "collide/moving_boxes.h"
 
 /* Two links whose boxes came near during the step. */
 typedef struct ccd_pair {
@@ -32,8 +33,9 @@ enum { CCD_DEPTH_MAX = 64, CCD_CANDIDATES_MAX = 1024 };
 struct ccd_scene {
     int body_count;
     ccd_body *bodies[CCD_BODIES_MAX];
-    int first_link[CCD_BODIES_MAX + 1]; /* links of all bodies numbered through */
-    uint8_t *dropped;                   /* link_total x link_total */
+    int first_link[CCD_BODIES_MAX + 1];               /* links of all bodies numbered through */
+    uint8_t *dropped;                                 /* link_total x link_total */
+    int64_t apart[CCD_BODIES_MAX][CCD_BODIES_MAX][2]; /* place numbers at which proven apart */
     int pair_room, item_room;
     ccd_pair *pairs;
     int pair_count;
@@ -55,13 +57,16 @@ typedef struct ccd_search {
     bool is_full, is_refused;
 } ccd_search;
 
+/* Two bodies at rest that were proven apart where they are: nothing to do. */
+bool ccd_scene_is_settled(const ccd_scene *scene, int body_a, int body_b);
+
 /* Fills scene->pairs with what may touch on the interval that the bodies were enclosed on. False
  * when there is no more room. */
 bool ccd_broad_phase(ccd_search *search);
 
 /* Tests one item on a stretch of time; appends what stays open to scene->items, may lower toc and
- * add candidates. a_from_b is enclosed around the middle of the stretch. */
-void ccd_traverse(ccd_search *search, const ccd_item *item, const taylor *a_from_b,
+ * add candidates. The frame is enclosed around the middle of the stretch. */
+void ccd_traverse(ccd_search *search, const ccd_item *item, const moving_frame *frame,
                   const ccd_stretch *stretch, vec3 *axis);
 
 #endif

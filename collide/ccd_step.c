@@ -100,6 +100,8 @@ hr_status ccd_scene_filter(ccd_scene *s, int body_a, int link_a, int body_b, int
         return HR_ERR_ARGUMENT;
     s->dropped[filter_place(s, body_a, link_a, body_b, link_b)] = !is_tested;
     s->dropped[filter_place(s, body_b, link_b, body_a, link_a)] = !is_tested;
+    memset(s->apart[body_a < body_b ? body_a : body_b][body_a < body_b ? body_b : body_a], 0,
+           sizeof s->apart[0][0]); /* proven under another filter */
     return HR_OK;
 }
 
@@ -111,6 +113,29 @@ bool ccd_scene_tests(const ccd_scene *s, int body_a, int link_a, int body_b, int
 /* --- the step
  * ------------------------------------------------------------------------------------- */
 
+static bool is_still(const ccd_scene *s, int body)
+{
+    return ccd_body_dirty_count(s->bodies[body]) == 0;
+}
+
+bool ccd_scene_is_settled(const ccd_scene *s, int a, int b)
+{
+    return is_still(s, a) && is_still(s, b) &&
+           s->apart[a][b][0] == ccd_body_place_number(s->bodies[a]) &&
+           s->apart[a][b][1] == ccd_body_place_number(s->bodies[b]);
+}
+
+/* After a step that proved [0, toc) free: what did not move is apart for good. */
+static void settle(ccd_scene *s)
+{
+    for (int a = 0; a < s->body_count; a++)
+        for (int b = a + 1; b < s->body_count; b++)
+            if (is_still(s, a) && is_still(s, b)) {
+                s->apart[a][b][0] = ccd_body_place_number(s->bodies[a]);
+                s->apart[a][b][1] = ccd_body_place_number(s->bodies[b]);
+            }
+}
+
 static void enclose(ccd_search *s, double start, double end)
 {
     for (int i = 0; i < s->scene->body_count; i++)
@@ -119,7 +144,7 @@ static void enclose(ccd_search *s, double start, double end)
 }
 
 /* Motion of the pair's second link seen from its first, through what they have in common. */
-static void relative_motion(ccd_search *s, const ccd_pair *p, double half, taylor *a_from_b)
+static void relative_motion(ccd_search *s, const ccd_pair *p, double half, moving_frame *frame)
 {
     const motion *to[2];
     for (int i = 0; i < 2; i++) {
@@ -130,14 +155,15 @@ static void relative_motion(ccd_search *s, const ccd_pair *p, double half, taylo
     }
     motion relative;
     motion_relative(to[0], to[1], &relative);
-    motion_to_taylor(&relative, half, a_from_b);
+    motion_to_taylor(&relative, half, &frame->a_from_b);
+    moving_frame_bound(frame);
 }
 
 /* All open items on one stretch; what stays open is appended behind the others. */
 static void look_at(ccd_search *s, const ccd_stretch *stretch)
 {
     ccd_scene *scene = s->scene;
-    taylor a_from_b;
+    moving_frame frame;
     vec3 axis = {0, 0, 0};
     int pair = -1;
     enclose(s, stretch->start, stretch->end);
@@ -148,10 +174,9 @@ static void look_at(ccd_search *s, const ccd_stretch *stretch)
         if (item.pair != pair) {
             pair = item.pair;
             axis = (vec3){0, 0, 0};
-            relative_motion(s, &scene->pairs[pair], 0.5 * (stretch->end - stretch->start),
-                            &a_from_b);
+            relative_motion(s, &scene->pairs[pair], 0.5 * (stretch->end - stretch->start), &frame);
         }
-        ccd_traverse(s, &item, &a_from_b, stretch, &axis);
+        ccd_traverse(s, &item, &frame, stretch, &axis);
     }
 }
 
@@ -299,5 +324,7 @@ hr_status ccd_step(ccd_scene *scene, const ccd_limits *limits, ccd_result *out)
         out->toc = s.toc;
         report(scene, limits, out);
     }
+    if (out->status == CCD_FREE || out->status == CCD_CONTACT)
+        settle(scene);
     return HR_OK;
 }

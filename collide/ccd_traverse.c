@@ -3,11 +3,10 @@
 #include <string.h>
 
 #include "collide/ccd_search.h"
-#include "collide/moving_boxes.h"
 
 /* Boxes are left for a shorter stretch while they travel more than this part of the smaller one:
  * opening them sooner would multiply pairs that time tells apart. */
-static const double travel_share = 0.5;
+static const double travel_share = 1.0;
 
 static const obb_tree *triangles_of(const ccd_search *s, int pair, int side)
 {
@@ -101,7 +100,7 @@ static void push(ccd_search *s, int *depth, ccd_item item)
         s->scene->stack[(*depth)++] = item;
 }
 
-void ccd_traverse(ccd_search *s, const ccd_item *first, const taylor *a_from_b,
+void ccd_traverse(ccd_search *s, const ccd_item *first, const moving_frame *frame,
                   const ccd_stretch *stretch, vec3 *axis)
 {
     const obb_tree *ta = triangles_of(s, first->pair, 0), *tb = triangles_of(s, first->pair, 1);
@@ -113,12 +112,12 @@ void ccd_traverse(ccd_search *s, const ccd_item *first, const taylor *a_from_b,
         const obb_node *a = &ta->nodes[item.node[0]], *b = &tb->nodes[item.node[1]];
         s->budget--;
         s->counters->box_tests++;
-        if (moving_boxes_are_apart(&a->box, &b->box, a_from_b, s->limits->separation, axis))
+        double travel = moving_box_travel(frame, &b->box);
+        if (moving_boxes_are_apart(&a->box, &b->box, frame, travel, s->limits->separation, axis))
             continue;
         if (a->left < 0 && b->left < 0) {
-            test_leaves(s, &item, a_from_b, stretch, axis);
-        } else if (!is_shortest && moving_box_travel(&b->box, a_from_b) >
-                                       travel_share * smallest_radius(&a->box, &b->box)) {
+            test_leaves(s, &item, &frame->a_from_b, stretch, axis);
+        } else if (!is_shortest && 2 * travel > travel_share * smallest_radius(&a->box, &b->box)) {
             keep_open(s, &item);
         } else if (b->left < 0 || (a->left >= 0 && is_larger(&a->box, &b->box))) {
             push(s, &depth, (ccd_item){item.pair, {a->left + 1, item.node[1]}});

@@ -43,93 +43,144 @@ HR_RT static bool verify(const obb *a, const obb *b, const taylor *m, vec3 d, do
     return range.low - reach - doubt * (1 + rounding) - rounding * size > separation;
 }
 
-/* The best axis of the fifteen at the middle of the interval, in frame a, from a to b. */
-HR_RT static bool best_axis(const obb *a, const obb *b, const taylor *m, double separation,
-                            vec3 *axis)
+/* The boxes at the middle of the interval. */
+typedef struct middle {
+    vec3 pa[3], qb[3]; /* axes of a and b, frame a */
+    vec3 between;      /* from a's centre to b's */
+    double r[3][3];    /* pa[i] . qb[j] */
+    double t[3];       /* pa[i] . between */
+} middle;
+
+HR_RT static void place(const obb *a, const obb *b, const taylor *m, middle *out)
 {
-    double origin[3], r[3][3], t[3];
-    vec3 pa[3], qb[3];
     mat3 turn;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            turn.m[i][j] = m->c[0].m[i][j];
-        origin[i] = m->c[0].m[i][3];
-    }
-    vec3 centre = vec3_add(mat3_apply(turn, b->centre), (vec3){origin[0], origin[1], origin[2]});
-    vec3 between = vec3_sub(centre, a->centre);
-    for (int i = 0; i < 3; i++) {
-        pa[i] = mat3_column(a->axes, i);
-        qb[i] = mat3_apply(turn, mat3_column(b->axes, i));
-        t[i] = vec3_dot(pa[i], between);
-    }
-    const double *ea = &a->half.x, *eb = &b->half.x;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            r[i][j] = vec3_dot(pa[i], qb[j]);
-
-    double best = separation;
-    bool has_one = false;
+            turn.m[i][j] = m->c[0].m[i][j];
+    vec3 origin = {m->c[0].m[0][3], m->c[0].m[1][3], m->c[0].m[2][3]};
+    out->between = vec3_sub(vec3_add(mat3_apply(turn, b->centre), origin), a->centre);
     for (int i = 0; i < 3; i++) {
-        double s = vec3_dot(qb[i], between);
-        double gap_a = fabs(t[i]) - ea[i] - eb[0] * fabs(r[i][0]) - eb[1] * fabs(r[i][1]) -
-                       eb[2] * fabs(r[i][2]);
-        double gap_b =
-            fabs(s) - eb[i] - ea[0] * fabs(r[0][i]) - ea[1] * fabs(r[1][i]) - ea[2] * fabs(r[2][i]);
-        if (gap_a > best) {
-            best = gap_a;
-            *axis = vec3_scale(t[i] < 0 ? -1 : 1, pa[i]);
-            has_one = true;
-        }
-        if (gap_b > best) {
-            best = gap_b;
-            *axis = vec3_scale(s < 0 ? -1 : 1, qb[i]);
-            has_one = true;
-        }
+        out->pa[i] = mat3_column(a->axes, i);
+        out->qb[i] = mat3_apply(turn, mat3_column(b->axes, i));
+        out->t[i] = vec3_dot(out->pa[i], out->between);
     }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            out->r[i][j] = vec3_dot(out->pa[i], out->qb[j]);
+}
+
+/* The widest gap so far and its axis, from a to b. */
+typedef struct widest {
+    double gap, enough;
+    vec3 axis;
+} widest;
+
+/* True once the gap is enough. */
+HR_RT static bool take_wider(widest *w, double gap, double sign, vec3 axis)
+{
+    if (gap > w->gap) {
+        w->gap = gap;
+        w->axis = vec3_scale(sign, axis);
+    }
+    return w->gap > w->enough;
+}
+
+HR_RT static bool try_faces(const obb *a, const obb *b, const middle *m, widest *w)
+{
+    const double *ea = &a->half.x, *eb = &b->half.x;
+    for (int i = 0; i < 3; i++) {
+        double gap = fabs(m->t[i]) - ea[i] - eb[0] * fabs(m->r[i][0]) - eb[1] * fabs(m->r[i][1]) -
+                     eb[2] * fabs(m->r[i][2]);
+        if (take_wider(w, gap, m->t[i] < 0 ? -1 : 1, m->pa[i]))
+            return true;
+    }
+    for (int i = 0; i < 3; i++) {
+        double along = vec3_dot(m->qb[i], m->between);
+        double gap = fabs(along) - eb[i] - ea[0] * fabs(m->r[0][i]) - ea[1] * fabs(m->r[1][i]) -
+                     ea[2] * fabs(m->r[2][i]);
+        if (take_wider(w, gap, along < 0 ? -1 : 1, m->qb[i]))
+            return true;
+    }
+    return false;
+}
+
+HR_RT static bool try_edges(const obb *a, const obb *b, const middle *m, widest *w)
+{
+    const double *ea = &a->half.x, *eb = &b->half.x;
     for (int k = 0; k < 9; k++) {
         int i = k / 3, j = k % 3, i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3,
             j2 = (j + 2) % 3;
-        double square = 1 - r[i][j] * r[i][j];
-        if (square < 1e-6) /* nearly parallel: the face axes do */
+        double along = m->t[i2] * m->r[i1][j] - m->t[i1] * m->r[i2][j];
+        double gap = fabs(along) - ea[i1] * fabs(m->r[i2][j]) - ea[i2] * fabs(m->r[i1][j]) -
+                     eb[j1] * fabs(m->r[i][j2]) - eb[j2] * fabs(m->r[i][j1]);
+        double square = 1 - m->r[i][j] * m->r[i][j];
+        if (gap <= 0 || square < 1e-6) /* nearly parallel: the face axes do */
             continue;
-        double along = t[i2] * r[i1][j] - t[i1] * r[i2][j];
-        double gap = fabs(along) - ea[i1] * fabs(r[i2][j]) - ea[i2] * fabs(r[i1][j]) -
-                     eb[j1] * fabs(r[i][j2]) - eb[j2] * fabs(r[i][j1]);
-        if (gap > 0 && gap > best * sqrt(square)) {
-            best = gap / sqrt(square);
-            *axis = vec3_scale((along < 0 ? -1 : 1) / sqrt(square), vec3_cross(pa[i], qb[j]));
-            has_one = true;
-        }
+        double scale = 1 / sqrt(square);
+        if (take_wider(w, gap * scale, (along < 0 ? -1 : 1) * scale,
+                       vec3_cross(m->pa[i], m->qb[j])))
+            return true;
     }
-    return has_one;
+    return false;
 }
 
-bool moving_boxes_are_apart(const obb *a, const obb *b, const taylor *a_from_b, double separation,
-                            vec3 *axis)
+bool moving_boxes_are_apart(const obb *a, const obb *b, const moving_frame *frame, double travel,
+                            double separation, vec3 *axis)
 {
-    bool has_hint = axis->x != 0 || axis->y != 0 || axis->z != 0;
-    if (has_hint && verify(a, b, a_from_b, *axis, separation))
+    middle m;
+    place(a, b, &frame->a_from_b, &m);
+    /* 64u of the coordinates covers the gap at the middle; an edge axis may magnify it a
+     * thousandfold, since the least sine allowed is 1e-3. */
+    double size = fabs(m.between.x) + fabs(m.between.y) + fabs(m.between.z) +
+                  vec3_length(a->centre) + vec3_length(b->centre);
+    widest w = {separation, separation + travel + 1024 * rounding * size, {0, 0, 0}};
+    if (try_faces(a, b, &m, &w))
         return true;
-    vec3 d;
-    if (!best_axis(a, b, a_from_b, separation, &d) || !verify(a, b, a_from_b, d, separation))
+    bool has_hint = axis->x != 0 || axis->y != 0 || axis->z != 0;
+    if (has_hint && verify(a, b, &frame->a_from_b, *axis, separation))
+        return true;
+    if (try_edges(a, b, &m, &w))
+        return true;
+    if (!(w.gap > separation) || !verify(a, b, &frame->a_from_b, w.axis, separation))
         return false;
-    *axis = d;
+    *axis = w.axis;
     return true;
 }
 
-double moving_box_travel(const obb *b, const taylor *m)
+void moving_frame_bound(moving_frame *f)
 {
-    double turn = 0, h = m->half;
-    vec3 v = {0, 0, 0};
+    const taylor *m = &f->a_from_b;
+    double spin = 0, spin_rate = 0, turn = 0, way = 0;
     for (int i = 0; i < 3; i++) {
-        double speed = m->c[1].m[i][3];
         for (int j = 0; j < 3; j++) {
-            double entry = fabs(m->c[1].m[i][j]) + h * fabs(m->c[2].m[i][j]);
-            turn += entry * entry;
-            speed += m->c[1].m[i][j] * (&b->centre.x)[j];
+            spin += m->c[1].m[i][j] * m->c[1].m[i][j];
+            spin_rate += m->c[2].m[i][j] * m->c[2].m[i][j];
+            turn = m->r.m[i][j] <= turn ? turn : m->r.m[i][j];
         }
-        (&v.x)[i] = speed;
+        way = m->r.m[i][3] <= way ? way : m->r.m[i][3];
     }
-    return 2 * h * (vec3_length(v) + sqrt(turn) * vec3_length(b->half)) +
-           2 * taylor_radius(m, vec3_length(b->centre) + vec3_length(b->half));
+    f->spin = sqrt(spin) * (1 + rounding);
+    f->spin_rate = sqrt(spin_rate) * (1 + rounding);
+    f->turn_radius = turn;
+    f->way_radius = way;
+}
+
+/* Length of C (centre, 1). */
+HR_RT static double centre_speed(const taylor_matrix *c, vec3 p)
+{
+    vec3 v;
+    for (int i = 0; i < 3; i++)
+        (&v.x)[i] = c->m[i][0] * p.x + c->m[i][1] * p.y + c->m[i][2] * p.z + c->m[i][3];
+    return vec3_length(v);
+}
+
+double moving_box_travel(const moving_frame *f, const obb *b)
+{
+    const taylor *m = &f->a_from_b;
+    double h = m->half, e = vec3_length(b->half);
+    double first = centre_speed(&m->c[1], b->centre) + f->spin * e;
+    double second = centre_speed(&m->c[2], b->centre) + f->spin_rate * e;
+    /* |r v| <= 3 times the largest entry times |v|; and sqrt(3) for the three coordinates */
+    double doubt = 2 * (3 * f->turn_radius * (vec3_length(b->centre) + e) + f->way_radius);
+    return (h * (first + h * second) + doubt) * (1 + rounding);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_TRIANGLES = 2, DEPTH_MAX = 48, JACOBI_SWEEPS = 12 };
+enum { LEAF_TRIANGLES = 1, DEPTH_MAX = 48, JACOBI_SWEEPS = 12 };
 
 /* Inflation against rounding, relative to the coordinates. */
 static const double inflate = 64 * 0x1p-53;
