@@ -14,7 +14,7 @@ static const double pole_reset = 2e-4;
  * from the best direction the witness goes back to the vertex and out again the right way. */
 static const double pole_turn = 0.02;
 
-enum { FAN_SAMPLES = 9, FAN_STEPS = 12 };
+enum { FAN_STEPS = 12 };
 
 HR_RT vec3 witness_conormal(const jet *at, int side)
 {
@@ -82,35 +82,43 @@ HR_RT static double fan_refine(const parametric_body *b, int face, int side, vec
     return cosine;
 }
 
-HR_RT double witness_fan(const parametric_body *b, int face, int side, vec3 e, double *best)
+HR_RT double witness_fan(const parametric_body *b, const vertex_collapse *c, vec3 e, double least,
+                         double *best)
 {
-    const body_face *f = &b->faces[face];
-    int along = 1 - side_direction(side);
+    const body_face *f = &b->faces[c->face];
+    int along = 1 - side_direction(c->side);
     double low = f->low[along];
-    double width = (f->high[along] - low) / (FAN_SAMPLES - 1);
-    double cosines[FAN_SAMPLES];
-    double slopes[FAN_SAMPLES];
+    double width = (f->high[along] - low) / (BODY_FAN - 1);
+    double top_cosine = -2.0;
     int top = 0;
     e = vec3_normalize_or(e, (vec3){0, 0, 0});
-    for (int i = 0; i < FAN_SAMPLES; i++) {
-        double x = i == FAN_SAMPLES - 1 ? f->high[along] : low + width * i;
-        cosines[i] = fan_cosine(b, face, side, e, x, &slopes[i]);
-        if (cosines[i] > cosines[top])
+    for (int i = 0; i < BODY_FAN; i++) {
+        double cosine = vec3_dot(e, c->fan[i]);
+        if (cosine > top_cosine) {
+            top_cosine = cosine;
             top = i;
+        }
     }
-    *best = top == FAN_SAMPLES - 1 ? f->high[along] : low + width * top;
-    int from = slopes[top] > 0.0 ? top : top - 1;
+    *best = top == BODY_FAN - 1 ? f->high[along] : low + width * top;
+    /* between two stored directions the angle to e shrinks by at most half of theirs */
+    if (top_cosine < least - 2.0 * c->reach)
+        return top_cosine;
+    double slopes[2];
+    (void)fan_cosine(b, c->face, c->side, e, *best, &slopes[0]);
+    int from = slopes[0] > 0.0 ? top : top - 1;
     if (f->is_periodic[along])
-        from = (from + FAN_SAMPLES - 1) % (FAN_SAMPLES - 1);
-    if (from < 0 || from >= FAN_SAMPLES - 1)
-        return cosines[top];
+        from = (from + BODY_FAN - 1) % (BODY_FAN - 1);
+    if (from < 0 || from >= BODY_FAN - 1)
+        return top_cosine;
     double ends[2] = {low + width * from, low + width * (from + 1)};
-    if (!(slopes[from] > 0.0 && slopes[from + 1] < 0.0))
-        return cosines[top];
+    (void)fan_cosine(b, c->face, c->side, e, ends[0], &slopes[0]);
+    (void)fan_cosine(b, c->face, c->side, e, ends[1], &slopes[1]);
+    if (!(slopes[0] > 0.0 && slopes[1] < 0.0))
+        return top_cosine;
     double refined;
-    double cosine = fan_refine(b, face, side, e, ends, slopes + from, &refined);
-    if (!(cosine > cosines[top]))
-        return cosines[top];
+    double cosine = fan_refine(b, c->face, c->side, e, ends, slopes, &refined);
+    if (!(cosine > top_cosine))
+        return top_cosine;
     *best = refined;
     return cosine;
 }
@@ -133,13 +141,24 @@ HR_RT static void go_to(const witness_body *b, witness_place *p, witness_feature
     witness_place_evaluate(b, p);
 }
 
+/* The fan of a face's collapsed side, among those of its vertex. */
+HR_RT static const vertex_collapse *find_collapse(const parametric_body *b, int face, int side)
+{
+    const body_vertex *v = &b->vertices[b->faces[face].collapsed[side]];
+    const vertex_collapse *c = &b->vertex_collapses[v->first_collapse];
+    for (int i = 1; i < v->collapse_count && (c->face != face || c->side != side); i++)
+        c++;
+    return c;
+}
+
 /* True if the witness in the zone of a collapsed side belongs on its vertex. */
 HR_RT static bool belongs_on_pole(const witness_body *b, const witness_place *p, int side, vec3 e)
 {
     const body_face *f = &b->body->faces[p->index];
     int along = 1 - side_direction(side);
+    const vertex_collapse *c = find_collapse(b->body, p->index, side);
     double best;
-    double cosine = witness_fan(b->body, p->index, side, e, &best);
+    double cosine = witness_fan(b->body, c, e, 0.0, &best);
     double range = f->high[along] - f->low[along];
     double turn = fabs(p->x[along] - best) / range;
     if (f->is_periodic[along] && turn > 0.5)
@@ -229,13 +248,10 @@ HR_RT static void try_edges(const witness_body *b, const body_vertex *v, vec3 e,
     for (int i = 0; i < v->edge_count; i++) {
         const vertex_edge *ve = &b->body->vertex_edges[v->first_edge + i];
         const body_edge *edge = &b->body->edges[ve->edge];
-        double t = ve->end ? edge->high : edge->low;
-        jet j;
-        body_edge_jet(b->body, ve->edge, t, NULL, &j);
-        vec3 tau = vec3_normalize_or(j.d1[0], (vec3){0, 0, 0});
-        double cosine = vec3_dot(e, tau) * (ve->end ? -1.0 : 1.0) / length;
+        double cosine = vec3_dot(e, ve->tangent) / length;
         if (cosine > best->cosine)
-            *best = (way_out){cosine, WITNESS_EDGE, ve->edge, {t, 0}};
+            *best =
+                (way_out){cosine, WITNESS_EDGE, ve->edge, {ve->end ? edge->high : edge->low, 0}};
     }
 }
 
@@ -247,7 +263,7 @@ HR_RT static void try_fans(const witness_body *b, const body_vertex *v, vec3 e, 
         int d = side_direction(c->side);
         int along = 1 - d;
         double x[2];
-        double cosine = witness_fan(b->body, c->face, c->side, e, &x[along]);
+        double cosine = witness_fan(b->body, c, e, best->cosine, &x[along]);
         /* the ends of a fan are edges, which were tried */
         bool is_end =
             !f->is_periodic[along] && (x[along] <= f->low[along] || x[along] >= f->high[along]);

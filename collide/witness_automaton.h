@@ -16,7 +16,9 @@ HR_RT bool witness_transit(const witness_body *b, witness_place *p, vec3 opposit
 HR_RT vec3 witness_conormal(const jet *at, int side);
 
 /* The direction into the face, among those in which a collapsed side leaves its vertex, that makes
- * the largest cosine with e. Writes the parameter along the side; returns the cosine. */
-HR_RT double witness_fan(const parametric_body *b, int face, int side, vec3 e, double *best);
+ * the largest cosine with e. Writes the parameter along the side; returns the cosine. Where no
+ * cosine of the fan can reach `least` it stops at the nearest stored direction. */
+HR_RT double witness_fan(const parametric_body *b, const vertex_collapse *c, vec3 e, double least,
+                         double *best);
 
 #endif

@@ -109,7 +109,11 @@ HR_RT static uint32_t correct(witness_pair *p, const witness_motion *m, double a
     write_law(p, &p->on_a, &p->on_b, m, &s);
     uint32_t flags = witness_solve(&s.system, alpha, 0.0, 1.0, &s.box, dx);
     limit_speed(p, &s.system, dx);
-    move(p, &p->on_a, &p->on_b, dx);
+    int na = (int)p->on_a.feature;
+    if (na > 0)
+        witness_place_correct(&p->a, &p->on_a, dx);
+    if (p->on_b.feature != WITNESS_VERTEX)
+        witness_place_correct(&p->b, &p->on_b, dx + na);
     return flags;
 }
 

@@ -2,37 +2,6 @@
 
 enum { ROUNDS = 6, CORRECTORS = 2, SEEK_STEPS = 40 };
 
-/* Steps below this share of a face's range are added by Taylor's formula instead of evaluating the
- * surface again: the third order is then below 1e-13 of the size. */
-static const double taylor_share = 2e-5;
-
-/* x + dx without a new evaluation; second derivatives stay, the rest moves along. */
-HR_RT static void move_by_taylor(const body_face *f, witness_place *p, const double *dx)
-{
-    jet *j = &p->at;
-    vec3 turn_u = vec3_add(vec3_scale(dx[0], j->d2[JET_UU]), vec3_scale(dx[1], j->d2[JET_UV]));
-    vec3 turn_v = vec3_add(vec3_scale(dx[0], j->d2[JET_UV]), vec3_scale(dx[1], j->d2[JET_VV]));
-    vec3 half_u = vec3_add_scaled(j->d1[0], 0.5, turn_u);
-    vec3 half_v = vec3_add_scaled(j->d1[1], 0.5, turn_v);
-    j->p = vec3_add_scaled(vec3_add_scaled(j->p, dx[0], half_u), dx[1], half_v);
-    j->d1[0] = vec3_add(j->d1[0], turn_u);
-    j->d1[1] = vec3_add(j->d1[1], turn_v);
-    p->x[0] = body_face_wrap(f, 0, p->x[0] + dx[0]);
-    p->x[1] = body_face_wrap(f, 1, p->x[1] + dx[1]);
-}
-
-/* True if the step is small and stays off the borders. */
-HR_RT static bool is_tiny(const body_face *f, const witness_place *p, const double *dx)
-{
-    for (int i = 0; i < 2; i++) {
-        double range = f->high[i] - f->low[i];
-        double x = p->x[i] + dx[i];
-        if (!(fabs(dx[i]) < taylor_share * range) || !(x > f->low[i]) || !(x < f->high[i]))
-            return false;
-    }
-    return true;
-}
-
 HR_RT static uint32_t correct(const witness_body *b, witness_place *p, vec3 point)
 {
     static const witness_motion rest = {.rotation = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
@@ -47,11 +16,7 @@ HR_RT static uint32_t correct(const witness_body *b, witness_place *p, vec3 poin
     witness_place_box(b, p, 0, &box);
     box.size = b->size;
     uint32_t flags = witness_solve(&s, 1.0, 0.0, 1.0, &box, dx);
-    if (b->kind == WITNESS_BODY && p->feature == WITNESS_FACE &&
-        is_tiny(&b->body->faces[p->index], p, dx))
-        move_by_taylor(&b->body->faces[p->index], p, dx);
-    else
-        witness_place_move(b, p, dx);
+    witness_place_correct(b, p, dx);
     return flags;
 }
 

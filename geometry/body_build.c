@@ -261,6 +261,7 @@ hr_status body_build(body_draft *d, parametric_body *out, hr_error *error)
         parametric_body_free(&b);
         return status;
     }
+    parametric_body_fill_fans(&b);
     *out = b;
     return HR_OK;
 }

@@ -215,12 +215,14 @@ static hr_status list_incidence(parametric_body *b)
         v->first_edge = b->vertex_edge_count;
         for (int k = 0; k < 2 * b->edge_count; k++)
             if (b->edges[k / 2].vertices[k % 2] == i)
-                b->vertex_edges[b->vertex_edge_count++] = (vertex_edge){k / 2, k % 2};
+                b->vertex_edges[b->vertex_edge_count++] =
+                    (vertex_edge){.edge = k / 2, .end = k % 2};
         v->edge_count = b->vertex_edge_count - v->first_edge;
         v->first_collapse = b->vertex_collapse_count;
         for (int k = 0; k < 4 * b->face_count; k++)
             if (b->faces[k / 4].collapsed[k % 4] == i)
-                b->vertex_collapses[b->vertex_collapse_count++] = (vertex_collapse){k / 4, k % 4};
+                b->vertex_collapses[b->vertex_collapse_count++] =
+                    (vertex_collapse){.face = k / 4, .side = k % 4};
         v->collapse_count = b->vertex_collapse_count - v->first_collapse;
     }
     return HR_OK;

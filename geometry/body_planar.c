@@ -115,8 +115,8 @@ static void fill(body_draft *d, parametric_body *b)
             .first_edge = 2 * i,
             .edge_count = 2};
         vertex_edge *meeting = b->vertex_edges + (ptrdiff_t)2 * i;
-        meeting[0] = (vertex_edge){(i + n - 1) % n, 1};
-        meeting[1] = (vertex_edge){i, 0};
+        meeting[0] = (vertex_edge){.edge = (i + n - 1) % n, .end = 1};
+        meeting[1] = (vertex_edge){.edge = i, .end = 0};
         for (int k = 0; k < per_curve; k++) {
             double t = e->low + (e->high - e->low) * k / (per_curve - 1);
             b->samples[b->sample_count++] =

@@ -73,12 +73,17 @@ typedef struct body_vertex {
 
 typedef struct vertex_edge {
     int edge;
-    int end; /* 0: the vertex is where the edge's parameter is low; 1: high */
+    int end;      /* 0: the vertex is where the edge's parameter is low; 1: high */
+    vec3 tangent; /* unit, from the vertex into the edge; zero where the edge has none */
 } vertex_edge;
 
+/* The fan of directions in which a face leaves the vertex to which its side shrinks. */
+enum { BODY_FAN = 17 };
 typedef struct vertex_collapse {
     int face;
     int side;
+    vec3 fan[BODY_FAN]; /* unit, at equal steps of the parameter along the side, ends included */
+    double reach;       /* sine of half the largest angle between two neighbours in the fan */
 } vertex_collapse;
 
 /* Seeds: a coarse grid of points on every face (or every edge of a planar body). */
@@ -117,6 +122,9 @@ typedef struct parametric_body {
  * parametric_body_free, which accepts an empty body. */
 HR_MUST_USE hr_status parametric_body_load(const char *path, parametric_body *out, hr_error *error);
 void parametric_body_free(parametric_body *b);
+
+/* Fills the tangents and fans at the vertices; body_build does it last. */
+void parametric_body_fill_fans(parametric_body *b);
 
 /* Multiplies every length: a file in millimetres becomes metres with 0.001. factor > 0. */
 void parametric_body_scale(parametric_body *b, double factor);
