@@ -14,8 +14,9 @@ const actor_class *actor_class_for(const scene_body *body)
     case SCENE_BODY:
     case SCENE_MESH:
         return body->motion == SCENE_FREE ? NULL : &actor_scripted;
-    case SCENE_ARTICULATED:
     case SCENE_CABLE:
+        return &actor_cable;
+    case SCENE_ARTICULATED:
     default:
         return NULL;
     }

@@ -7,6 +7,9 @@
 /* One body that stays or follows a script. */
 extern const actor_class actor_scripted;
 
+/* A cable over a cylinder, pushed by hands. */
+extern const actor_class actor_cable;
+
 /* The shape of a scene body that is one piece, in its own frame. What it loads from files belongs
  * to *out and is given back by actor_shape_free. */
 HR_MUST_USE hr_status actor_shape_load(const scene *s, const scene_body *body, shape *out,

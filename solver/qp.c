@@ -316,8 +316,9 @@ hr_status qp_row_add(qp *q, const qp_row *row)
     }
     to->size = sqrt(squares);
     to->norm = to->size;
+    if (!q->is_structure_new)
+        qp_guess_norm(q, to);
     q->m++;
-    q->is_structure_new = true;
     return HR_OK;
 }
 
@@ -332,6 +333,12 @@ hr_status qp_row_bounds(qp *q, int row, double low, double high)
     q->rows[row].low = low;
     q->rows[row].high = high;
     return HR_OK;
+}
+
+void qp_apply_inverse(const qp *q, double *x)
+{
+    qp_envelope_forward(&q->l, x, 0);
+    qp_envelope_backward(&q->l, x);
 }
 
 int qp_row_count(const qp *q)

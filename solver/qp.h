@@ -100,10 +100,14 @@ HR_MUST_USE hr_status qp_set_envelope(qp *q, int n, const int *first, const doub
 
 HR_MUST_USE hr_status qp_set_b(qp *q, const double *b);
 
+/* x = K^-1 x, n values. K must have been set. */
+void qp_apply_inverse(const qp *q, double *x);
+
 /* Forgets the rows but remembers which keys held. */
 void qp_rows_begin(qp *q);
 
-/* Copies the row; its index is the number of rows before it. HR_ERR_CAPACITY, HR_ERR_NOT_FINITE,
+/* Copies the row; its index is the number of rows before it. Rows may also be added after a solve:
+ * the next one goes on from there. HR_ERR_CAPACITY, HR_ERR_NOT_FINITE,
  * HR_ERR_ARGUMENT (a variable out of range or twice, low > high, softness < 0). */
 HR_MUST_USE hr_status qp_row_add(qp *q, const qp_row *row);
 

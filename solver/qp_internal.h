@@ -114,6 +114,7 @@ void qp_rebuild(qp *q);                 /* R from the active rows */
 
 /* qp_start.c: a dual-feasible state from what is remembered. */
 void qp_start(qp *q);
+void qp_guess_norm(const qp *q, qp_stored_row *row); /* until L^-1 J' is known */
 void qp_drop_wrong_signs(qp *q); /* multipliers for the active rows; wrong ones leave */
 void qp_update_x(qp *q);         /* x for the present multipliers */
 

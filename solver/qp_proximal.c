@@ -272,7 +272,7 @@ static bool run_rounds(proximal *p)
 
 static hr_status run(proximal *p)
 {
-    static const double terms[] = {0.0, 1e-6, 1e-8, 1e-4};
+    static const double terms[] = {0.0, 1e-6, 1e-8, 1e-10};
     for (int i = 0; i < HR_COUNT(terms); i++) {
         p->eps = terms[i];
         p->out->method = i == 0 ? "active set" : "proximal";

@@ -53,23 +53,26 @@ static void keep_rows(qp *q)
     }
 }
 
-/* Until L^-1 J' is known its length is guessed from the diagonal of K. */
+/* From the diagonal of K. */
+void qp_guess_norm(const qp *q, qp_stored_row *row)
+{
+    double squares = 0;
+    for (int i = 0; i < row->count; i++) {
+        int at = q->index[row->start + i];
+        double value = q->value[row->start + i];
+        squares += value * value / q->k.value[q->k.start[at + 1] - 1];
+    }
+    row->norm = squares > 0 ? sqrt(squares) : 1.0;
+    row->slot = -1;
+    row->place = -1;
+}
+
 static void forget_units(qp *q)
 {
     q->slots_used = 0;
     q->slot_next = 0;
-    for (int k = 0; k < q->m; k++) {
-        qp_stored_row *row = &q->rows[k];
-        double squares = 0;
-        for (int i = 0; i < row->count; i++) {
-            int at = q->index[row->start + i];
-            double value = q->value[row->start + i];
-            squares += value * value / q->k.value[q->k.start[at + 1] - 1];
-        }
-        row->norm = squares > 0 ? sqrt(squares) : 1.0;
-        row->slot = -1;
-        row->place = -1;
-    }
+    for (int k = 0; k < q->m; k++)
+        qp_guess_norm(q, &q->rows[k]);
 }
 
 static void append_if_independent(qp *q, int k, int sign)
