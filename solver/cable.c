@@ -149,9 +149,9 @@ static void add_block(cable *c, int row, int column, double factor, mat3 block)
 
 static void add_vector(double *to, int i, vec3 v)
 {
-    to[3 * i] += v.x;
-    to[3 * i + 1] += v.y;
-    to[3 * i + 2] += v.z;
+    to[3L * i] += v.x;
+    to[3L * i + 1] += v.y;
+    to[3L * i + 2] += v.z;
 }
 
 /* One spring: forces and their derivatives. The transverse stiffness is negative under compression
@@ -222,7 +222,7 @@ static void predict(cable *c, double dt)
 {
     const double *dv = qp_x(c->qp);
     for (int i = 0; i < c->count; i++) {
-        vec3 change = {dv[3 * i], dv[3 * i + 1], dv[3 * i + 2]};
+        vec3 change = {dv[3L * i], dv[3L * i + 1], dv[3L * i + 2]};
         c->next[i] = vec3_add_scaled(c->x[i], dt, vec3_add(c->v[i], change));
     }
 }
@@ -267,9 +267,9 @@ static void fall_back(cable *c, double dt, cable_step_info *info)
         vec3 stop = vec3_negate(c->v[i]);
         if (c->is_held[i])
             stop = vec3_sub(c->held_velocity[i], c->v[i]);
-        c->stop[3 * i] = stop.x;
-        c->stop[3 * i + 1] = stop.y;
-        c->stop[3 * i + 2] = stop.z;
+        c->stop[3L * i] = stop.x;
+        c->stop[3L * i + 1] = stop.y;
+        c->stop[3L * i + 2] = stop.z;
     }
     info->blend = qp_make_safe(c->qp, c->stop, c->settings.skin / dt);
     predict(c, dt);
@@ -330,11 +330,11 @@ mat3 cable_inverse_mass(cable *c, int i, double t)
     for (int k = 0; k < 3 && c->has_stepped; k++) {
         memset(c->stop, 0, 3 * (size_t)c->count * sizeof *c->stop);
         for (int e = 0; e < 2; e++)
-            c->stop[3 * ends[e] + k] += c->is_held[ends[e]] ? 0.0 : weights[e];
+            c->stop[3L * ends[e] + k] += c->is_held[ends[e]] ? 0.0 : weights[e];
         qp_apply_inverse(c->qp, c->stop);
         for (int e = 0; e < 2; e++)
             for (int j = 0; j < 3; j++)
-                out.m[j][k] += weights[e] * c->stop[3 * ends[e] + j];
+                out.m[j][k] += weights[e] * c->stop[3L * ends[e] + j];
     }
     return out;
 }

@@ -149,7 +149,7 @@ HR_RT void contact_row_fixed(contact_row *row, uint64_t key, int unknown, double
     row->high = row->low;
 }
 
-hr_status contact_row_emit(const contact_row *row, qp *q)
+HR_RT hr_status contact_row_emit(const contact_row *row, qp *q)
 {
     if (row->is_full)
         return HR_ERR_CAPACITY;

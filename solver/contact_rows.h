@@ -88,7 +88,7 @@ HR_RT void contact_row_fixed(contact_row *row, uint64_t key, int unknown, double
 
 /* Adds the row. A row without entries is left out: HR_OK where it asks for nothing, else
  * HR_ERR_INFEASIBLE. */
-HR_MUST_USE hr_status contact_row_emit(const contact_row *row, qp *q);
+HR_RT HR_MUST_USE hr_status contact_row_emit(const contact_row *row, qp *q);
 
 /* Normal of a triangle on the side where the vertex was when it was last clear: side is +1, -1 or 0
  * (not known: the present side, which is written back). */

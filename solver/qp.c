@@ -114,7 +114,7 @@ void qp_destroy(qp *q)
 }
 
 /* What holds now is what the next rows are compared with. */
-static void remember(qp *q)
+HR_RT static void remember(qp *q)
 {
     if (q->m == 0 && q->na == 0)
         return;
@@ -127,7 +127,7 @@ static void remember(qp *q)
     q->na = 0;
 }
 
-static hr_status start_matrix(qp *q, int n)
+HR_RT static hr_status start_matrix(qp *q, int n)
 {
     q->has_matrix = false;
     if (n <= 0)
@@ -146,12 +146,12 @@ static hr_status start_matrix(qp *q, int n)
 }
 
 /* first is filled in: lays out, and says whether it fits. */
-static hr_status layout(qp *q)
+HR_RT static hr_status layout(qp *q)
 {
     return qp_envelope_layout(&q->k) > q->limits.envelope ? HR_ERR_CAPACITY : HR_OK;
 }
 
-static hr_status finish_matrix(qp *q)
+HR_RT static hr_status finish_matrix(qp *q)
 {
     long size = q->k.start[q->n];
     for (long i = 0; i < size; i++)
@@ -166,7 +166,7 @@ static hr_status finish_matrix(qp *q)
     return HR_OK;
 }
 
-hr_status qp_set_dense(qp *q, int n, const double *k)
+HR_RT hr_status qp_set_dense(qp *q, int n, const double *k)
 {
     hr_status status = start_matrix(q, n);
     if (status != HR_OK)
@@ -180,7 +180,7 @@ hr_status qp_set_dense(qp *q, int n, const double *k)
     return finish_matrix(q);
 }
 
-hr_status qp_set_banded(qp *q, int n, int half_bandwidth, const double *band)
+HR_RT hr_status qp_set_banded(qp *q, int n, int half_bandwidth, const double *band)
 {
     hr_status status = start_matrix(q, n);
     if (status != HR_OK)
@@ -199,7 +199,7 @@ hr_status qp_set_banded(qp *q, int n, int half_bandwidth, const double *band)
     return finish_matrix(q);
 }
 
-hr_status qp_set_blocks(qp *q, int count, const int *sizes, const double *blocks)
+HR_RT hr_status qp_set_blocks(qp *q, int count, const int *sizes, const double *blocks)
 {
     int n = 0;
     for (int i = 0; i < count; i++) {
@@ -227,7 +227,7 @@ hr_status qp_set_blocks(qp *q, int count, const int *sizes, const double *blocks
     return finish_matrix(q);
 }
 
-hr_status qp_set_envelope(qp *q, int n, const int *first, const double *values)
+HR_RT hr_status qp_set_envelope(qp *q, int n, const int *first, const double *values)
 {
     hr_status status = start_matrix(q, n);
     if (status != HR_OK)
@@ -243,7 +243,7 @@ hr_status qp_set_envelope(qp *q, int n, const int *first, const double *values)
     return finish_matrix(q);
 }
 
-hr_status qp_set_b(qp *q, const double *b)
+HR_RT hr_status qp_set_b(qp *q, const double *b)
 {
     q->has_b = false;
     for (int i = 0; i < q->n; i++)
@@ -255,7 +255,7 @@ hr_status qp_set_b(qp *q, const double *b)
     return HR_OK;
 }
 
-void qp_rows_begin(qp *q)
+HR_RT void qp_rows_begin(qp *q)
 {
     remember(q);
     q->m = 0;
@@ -264,7 +264,7 @@ void qp_rows_begin(qp *q)
     q->is_structure_new = true;
 }
 
-static hr_status check_row(qp *q, const qp_row *row)
+HR_RT static hr_status check_row(qp *q, const qp_row *row)
 {
     if (q->m >= q->limits.rows || row->count < 0 || q->entries + row->count > q->limits.entries)
         return HR_ERR_CAPACITY;
@@ -286,7 +286,7 @@ static hr_status check_row(qp *q, const qp_row *row)
     return HR_OK;
 }
 
-hr_status qp_row_add(qp *q, const qp_row *row)
+HR_RT hr_status qp_row_add(qp *q, const qp_row *row)
 {
     hr_status status = check_row(q, row);
     if (status != HR_OK) {
@@ -322,7 +322,7 @@ hr_status qp_row_add(qp *q, const qp_row *row)
     return HR_OK;
 }
 
-hr_status qp_row_bounds(qp *q, int row, double low, double high)
+HR_RT hr_status qp_row_bounds(qp *q, int row, double low, double high)
 {
     if (row < 0 || row >= q->m)
         return HR_ERR_ARGUMENT;
@@ -335,29 +335,29 @@ hr_status qp_row_bounds(qp *q, int row, double low, double high)
     return HR_OK;
 }
 
-void qp_apply_inverse(const qp *q, double *x)
+HR_RT void qp_apply_inverse(const qp *q, double *x)
 {
     qp_envelope_forward(&q->l, x, 0);
     qp_envelope_backward(&q->l, x);
 }
 
-int qp_row_count(const qp *q)
+HR_RT int qp_row_count(const qp *q)
 {
     return q->m;
 }
 
-const double *qp_x(const qp *q)
+HR_RT const double *qp_x(const qp *q)
 {
     return q->x;
 }
 
-double qp_lambda(const qp *q, int row)
+HR_RT double qp_lambda(const qp *q, int row)
 {
     const qp_stored_row *r = &q->rows[row];
     return r->place < 0 ? 0.0 : q->active[r->place].mu / r->norm;
 }
 
-double qp_lambda_of_key(const qp *q, uint64_t key)
+HR_RT double qp_lambda_of_key(const qp *q, uint64_t key)
 {
     for (int i = 0; i < q->na; i++)
         if (q->rows[q->active[i].row].key == key)
@@ -365,13 +365,13 @@ double qp_lambda_of_key(const qp *q, uint64_t key)
     return 0.0;
 }
 
-int qp_side(const qp *q, int row)
+HR_RT int qp_side(const qp *q, int row)
 {
     const qp_stored_row *r = &q->rows[row];
     return r->place < 0 ? 0 : q->active[r->place].sign;
 }
 
-void qp_force(const qp *q, double *out)
+HR_RT void qp_force(const qp *q, double *out)
 {
     for (int i = 0; i < q->n; i++)
         out[i] = 0.0;
@@ -382,7 +382,7 @@ void qp_force(const qp *q, double *out)
 }
 
 /* z = e_p - sum comb_j e_j, in units of the rows as given. */
-int qp_certificate(const qp *q, int *rows, double *factors, int room)
+HR_RT int qp_certificate(const qp *q, int *rows, double *factors, int room)
 {
     if (q->info.status != QP_INFEASIBLE)
         return 0;

@@ -87,57 +87,57 @@ qp_settings qp_settings_default(void);
 
 /* K, factored at once. HR_ERR_CAPACITY, HR_ERR_NOT_FINITE, HR_ERR_SINGULAR (not positive definite);
  * after any of these qp_solve refuses. Only the lower triangle is read. */
-HR_MUST_USE hr_status qp_set_dense(qp *q, int n, const double *k);
+HR_RT HR_MUST_USE hr_status qp_set_dense(qp *q, int n, const double *k);
 
 /* Row i of `band` holds the columns i - half_bandwidth .. i (places before column 0 unread). */
-HR_MUST_USE hr_status qp_set_banded(qp *q, int n, int half_bandwidth, const double *band);
+HR_RT HR_MUST_USE hr_status qp_set_banded(qp *q, int n, int half_bandwidth, const double *band);
 
 /* Row-major square blocks one after another; sizes sum to n. */
-HR_MUST_USE hr_status qp_set_blocks(qp *q, int count, const int *sizes, const double *blocks);
+HR_RT HR_MUST_USE hr_status qp_set_blocks(qp *q, int count, const int *sizes, const double *blocks);
 
 /* Row i holds the columns first[i]..i, rows one after another. */
-HR_MUST_USE hr_status qp_set_envelope(qp *q, int n, const int *first, const double *values);
+HR_RT HR_MUST_USE hr_status qp_set_envelope(qp *q, int n, const int *first, const double *values);
 
-HR_MUST_USE hr_status qp_set_b(qp *q, const double *b);
+HR_RT HR_MUST_USE hr_status qp_set_b(qp *q, const double *b);
 
 /* x = K^-1 x, n values. K must have been set. */
-void qp_apply_inverse(const qp *q, double *x);
+HR_RT void qp_apply_inverse(const qp *q, double *x);
 
 /* Forgets the rows but remembers which keys held. */
-void qp_rows_begin(qp *q);
+HR_RT void qp_rows_begin(qp *q);
 
 /* Copies the row; its index is the number of rows before it. Rows may also be added after a solve:
  * the next one goes on from there. HR_ERR_CAPACITY, HR_ERR_NOT_FINITE,
  * HR_ERR_ARGUMENT (a variable out of range or twice, low > high, softness < 0). */
-HR_MUST_USE hr_status qp_row_add(qp *q, const qp_row *row);
+HR_RT HR_MUST_USE hr_status qp_row_add(qp *q, const qp_row *row);
 
 /* New bounds for a row, everything else unchanged. */
-HR_MUST_USE hr_status qp_row_bounds(qp *q, int row, double low, double high);
-int qp_row_count(const qp *q);
+HR_RT HR_MUST_USE hr_status qp_row_bounds(qp *q, int row, double low, double high);
+HR_RT int qp_row_count(const qp *q);
 
 /* Replaces what is remembered: the next solve starts from these rows (sign +1: high, -1: low). */
-void qp_warm_rows(qp *q, const int *rows, const int *signs, int count);
-void qp_forget(qp *q); /* the next solve is cold */
+HR_RT void qp_warm_rows(qp *q, const int *rows, const int *signs, int count);
+HR_RT void qp_forget(qp *q); /* the next solve is cold */
 
-qp_status qp_solve(qp *q, qp_budget budget, qp_info *info);
+HR_RT qp_status qp_solve(qp *q, qp_budget budget, qp_info *info);
 
-const double *qp_x(const qp *q); /* n values until the next call that changes q */
-double qp_lambda(const qp *q, int row);
-double qp_lambda_of_key(const qp *q, uint64_t key); /* 0 where no such row holds */
-int qp_side(const qp *q, int row);                  /* +1 high holds, -1 low, 0 none */
+HR_RT const double *qp_x(const qp *q); /* n values until the next call that changes q */
+HR_RT double qp_lambda(const qp *q, int row);
+HR_RT double qp_lambda_of_key(const qp *q, uint64_t key); /* 0 where no such row holds */
+HR_RT int qp_side(const qp *q, int row);                  /* +1 high holds, -1 low, 0 none */
 
 /* out = J' lambda, n values: unique even where the split over dependent rows is not. */
-void qp_force(const qp *q, double *out);
+HR_RT void qp_force(const qp *q, double *out);
 
 /* After QP_INFEASIBLE: factors z (signed like lambda) with z'J = 0 and z'bound < 0. Writes at most
  * `room` rows and factors, returns how many there are. */
-int qp_certificate(const qp *q, int *rows, double *factors, int room);
+HR_RT int qp_certificate(const qp *q, int *rows, double *factors, int room);
 
 /* Instead of x after a failed solve: the point nearest to it on the way from `stop` (n values, such
  * as -v) that keeps every row within its bound plus `reserve` (m/s, the second skin over dt).
  * Only groups of variables that some violated row touches are moved. Returns the smallest blend
  * factor, 1 where x was safe already; negative where `stop` itself breaks a row by more than the
  * reserve: those groups get `stop`. */
-double qp_make_safe(qp *q, const double *stop, double reserve);
+HR_RT double qp_make_safe(qp *q, const double *stop, double reserve);
 
 #endif

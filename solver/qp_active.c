@@ -9,7 +9,7 @@
 /* Squared sine below which the projection is repeated. */
 #define PROJECT_AGAIN 1e-2
 
-double qp_row_dot(const qp *q, const qp_stored_row *row, const double *x)
+HR_RT double qp_row_dot(const qp *q, const qp_stored_row *row, const double *x)
 {
     double sum = 0;
     const int *index = q->index + row->start;
@@ -19,7 +19,7 @@ double qp_row_dot(const qp *q, const qp_stored_row *row, const double *x)
     return sum;
 }
 
-void qp_row_scatter(const qp *q, const qp_stored_row *row, double factor, double *x)
+HR_RT void qp_row_scatter(const qp *q, const qp_stored_row *row, double factor, double *x)
 {
     const int *index = q->index + row->start;
     const double *value = q->value + row->start;
@@ -28,13 +28,13 @@ void qp_row_scatter(const qp *q, const qp_stored_row *row, double factor, double
 }
 
 /* Added to a unit row's squared length. */
-double qp_soft_of(const qp_stored_row *row)
+HR_RT double qp_soft_of(const qp_stored_row *row)
 {
     return row->softness > 0 ? row->softness / (row->norm * row->norm) : 0.0;
 }
 
 /* Free slots first, then whatever does not hold a row of the active set. */
-static int take_slot(qp *q)
+HR_RT static int take_slot(qp *q)
 {
     if (q->slots_used < q->slot_room)
         return q->slots_used++;
@@ -48,7 +48,7 @@ static int take_slot(qp *q)
     }
 }
 
-int qp_slot(qp *q, int p)
+HR_RT int qp_slot(qp *q, int p)
 {
     qp_stored_row *row = &q->rows[p];
     if (row->slot >= 0)
@@ -69,7 +69,7 @@ int qp_slot(qp *q, int p)
     return slot;
 }
 
-static void forward_factor(qp *q, const double *in, double *out)
+HR_RT static void forward_factor(qp *q, const double *in, double *out)
 {
     for (int i = 0; i < q->na; i++) {
         const double *row = qp_r_row(q, i);
@@ -77,7 +77,7 @@ static void forward_factor(qp *q, const double *in, double *out)
     }
 }
 
-static void backward_factor(qp *q, double *x)
+HR_RT static void backward_factor(qp *q, double *x)
 {
     for (int i = q->na - 1; i >= 0; i--) {
         const double *row = qp_r_row(q, i);
@@ -86,14 +86,14 @@ static void backward_factor(qp *q, double *x)
     }
 }
 
-void qp_solve_factor(qp *q, double *x)
+HR_RT void qp_solve_factor(qp *q, double *x)
 {
     forward_factor(q, x, x);
     backward_factor(q, x);
 }
 
 /* Takes comb times the active rows from direction. */
-static void subtract(qp *q, const double *comb)
+HR_RT static void subtract(qp *q, const double *comb)
 {
     for (int i = 0; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
@@ -104,7 +104,7 @@ static void subtract(qp *q, const double *comb)
 }
 
 /* What the active rows still see of the direction, less their softness. */
-static void residual(qp *q, double *out)
+HR_RT static void residual(qp *q, double *out)
 {
     for (int i = 0; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
@@ -115,7 +115,7 @@ static void residual(qp *q, double *out)
 }
 
 /* Squared length of the rest, softness included. */
-static double rest(const qp *q, int p)
+HR_RT static double rest(const qp *q, int p)
 {
     double sum = qp_dot(q->direction, q->direction, q->n) + qp_soft_of(&q->rows[p]);
     for (int i = 0; i < q->na; i++)
@@ -126,7 +126,7 @@ static double rest(const qp *q, int p)
 /* Splits the unit row p into a combination of the active rows (comb) and the rest (direction);
  * returns the squared length of the rest, and leaves in w the row to append to R. With has_gram the
  * products with the active rows are those of the last call, less deleted ones. */
-double qp_project(qp *q, int p, bool has_gram)
+HR_RT double qp_project(qp *q, int p, bool has_gram)
 {
     const qp_stored_row *row = &q->rows[p];
     const double *unit = qp_unit(q, row->slot);
@@ -159,7 +159,7 @@ double qp_project(qp *q, int p, bool has_gram)
     return rho2;
 }
 
-void qp_append(qp *q, int p, int sign, double mu, double rho2)
+HR_RT void qp_append(qp *q, int p, int sign, double mu, double rho2)
 {
     double *row = qp_r_row(q, q->na);
     memcpy(row, q->w, (size_t)q->na * sizeof *row);
@@ -172,7 +172,7 @@ void qp_append(qp *q, int p, int sign, double mu, double rho2)
 
 /* Moves the rows after `place` up by one; each then has one entry too many, which a rotation of
  * neighbouring columns takes away. Row by row: every earlier rotation, then its own. */
-void qp_delete(qp *q, int place)
+HR_RT void qp_delete(qp *q, int place)
 {
     q->rows[q->active[place].row].place = -1;
     double *cosine = q->w, *sine = q->comb;
@@ -198,7 +198,7 @@ void qp_delete(qp *q, int place)
 }
 
 /* From scratch, row after row; a row that turns out dependent leaves the set. */
-void qp_rebuild(qp *q)
+HR_RT void qp_rebuild(qp *q)
 {
     int count = q->na;
     q->na = 0;

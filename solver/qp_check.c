@@ -5,7 +5,7 @@
 #include "solver/qp_vector.h"
 
 /* rhs = b - K x - J_A' lambda */
-static void stationarity_residual(qp *q)
+HR_RT static void stationarity_residual(qp *q)
 {
     qp_envelope_multiply(&q->k, q->x, q->rhs);
     for (int i = 0; i < q->n; i++)
@@ -16,7 +16,7 @@ static void stationarity_residual(qp *q)
     }
 }
 
-static double largest(const double *x, int n)
+HR_RT static double largest(const double *x, int n)
 {
     double most = 0;
     for (int i = 0; i < n; i++)
@@ -24,7 +24,7 @@ static double largest(const double *x, int n)
     return most;
 }
 
-static void check_row(const qp *q, int k, qp_info *info)
+HR_RT static void check_row(const qp *q, int k, qp_info *info)
 {
     const qp_stored_row *row = &q->rows[k];
     double value = qp_row_dot(q, row, q->x), slack = 0;
@@ -42,7 +42,7 @@ static void check_row(const qp *q, int k, qp_info *info)
     info->violation = qp_max(info->violation, over);
 }
 
-void qp_self_check(qp *q, qp_info *info)
+HR_RT void qp_self_check(qp *q, qp_info *info)
 {
     stationarity_residual(q);
     info->stationarity = largest(q->rhs, q->n) / (1.0 + largest(q->b, q->n));
@@ -61,7 +61,7 @@ void qp_self_check(qp *q, qp_info *info)
 
 /* One round on the saddle system: with r1 = b - Kx - J'lambda and r2 = bound - Jx on the active
  * rows, (W + softness) dl = J K^-1 r1 - r2 and dx = K^-1 (r1 - J' dl). */
-void qp_refine(qp *q)
+HR_RT void qp_refine(qp *q)
 {
     stationarity_residual(q);
     double *step = q->direction;
@@ -95,7 +95,7 @@ void qp_refine(qp *q)
     }
 }
 
-static int find_group(int *group, int i)
+HR_RT static int find_group(int *group, int i)
 {
     while (group[i] != i) {
         group[i] = group[group[i]];
@@ -104,7 +104,7 @@ static int find_group(int *group, int i)
     return i;
 }
 
-static void join(int *group, int a, int b)
+HR_RT static void join(int *group, int a, int b)
 {
     a = find_group(group, a);
     b = find_group(group, b);
@@ -115,7 +115,7 @@ static void join(int *group, int a, int b)
 }
 
 /* Variables that K or a row ties together. */
-static void make_groups(qp *q)
+HR_RT static void make_groups(qp *q)
 {
     for (int i = 0; i < q->n; i++)
         q->group[i] = i;
@@ -128,7 +128,7 @@ static void make_groups(qp *q)
 }
 
 /* How far from stop to x this row lets its group go; negative where stop breaks it already. */
-static double blend_of(double at_stop, double at_x, double low, double high)
+HR_RT static double blend_of(double at_stop, double at_x, double low, double high)
 {
     if (at_stop > high || at_stop < low)
         return -1.0;
@@ -138,7 +138,7 @@ static double blend_of(double at_stop, double at_x, double low, double high)
     return at_x < low ? (low - at_stop) / change : 1.0;
 }
 
-double qp_make_safe(qp *q, const double *stop, double reserve)
+HR_RT double qp_make_safe(qp *q, const double *stop, double reserve)
 {
     make_groups(q);
     for (int i = 0; i < q->n; i++)

@@ -4,7 +4,7 @@
 
 #include "solver/qp_vector.h"
 
-long qp_envelope_layout(qp_envelope *e)
+HR_RT long qp_envelope_layout(qp_envelope *e)
 {
     e->start[0] = 0;
     for (int i = 0; i < e->size; i++)
@@ -13,7 +13,7 @@ long qp_envelope_layout(qp_envelope *e)
 }
 
 /* Row by row: entry j of row i is a difference of two products of stored rows, both contiguous. */
-hr_status qp_envelope_factor(const qp_envelope *k, qp_envelope *l, double least)
+HR_RT hr_status qp_envelope_factor(const qp_envelope *k, qp_envelope *l, double least)
 {
     l->size = k->size;
     for (int i = 0; i < k->size; i++) {
@@ -41,7 +41,7 @@ hr_status qp_envelope_factor(const qp_envelope *k, qp_envelope *l, double least)
     return HR_OK;
 }
 
-void qp_envelope_forward(const qp_envelope *l, double *y, int from)
+HR_RT void qp_envelope_forward(const qp_envelope *l, double *y, int from)
 {
     int last = from - 1; /* newest row that is not zero */
     for (int i = from; i < l->size; i++) {
@@ -54,7 +54,7 @@ void qp_envelope_forward(const qp_envelope *l, double *y, int from)
     }
 }
 
-void qp_envelope_backward(const qp_envelope *l, double *y)
+HR_RT void qp_envelope_backward(const qp_envelope *l, double *y)
 {
     for (int i = l->size - 1; i >= 0; i--) {
         if (y[i] == 0.0)
@@ -66,7 +66,7 @@ void qp_envelope_backward(const qp_envelope *l, double *y)
     }
 }
 
-void qp_envelope_multiply(const qp_envelope *k, const double *x, double *out)
+HR_RT void qp_envelope_multiply(const qp_envelope *k, const double *x, double *out)
 {
     for (int i = 0; i < k->size; i++)
         out[i] = 0.0;

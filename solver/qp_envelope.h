@@ -15,19 +15,19 @@ typedef struct qp_envelope {
 } qp_envelope;
 
 /* Fills start from first; returns the number of values. */
-long qp_envelope_layout(qp_envelope *e);
+HR_RT long qp_envelope_layout(qp_envelope *e);
 
 /* K = L L'. l has room for the same envelope. HR_ERR_SINGULAR where K is not positive definite:
  * a pivot is below `least` times the diagonal of K. */
-HR_MUST_USE hr_status qp_envelope_factor(const qp_envelope *k, qp_envelope *l, double least);
+HR_RT HR_MUST_USE hr_status qp_envelope_factor(const qp_envelope *k, qp_envelope *l, double least);
 
 /* y = L^-1 y in place, where y is zero outside from..size-1; cheap where it stays zero. */
-void qp_envelope_forward(const qp_envelope *l, double *y, int from);
+HR_RT void qp_envelope_forward(const qp_envelope *l, double *y, int from);
 
 /* y = L^-T y in place. */
-void qp_envelope_backward(const qp_envelope *l, double *y);
+HR_RT void qp_envelope_backward(const qp_envelope *l, double *y);
 
 /* out = K x */
-void qp_envelope_multiply(const qp_envelope *k, const double *x, double *out);
+HR_RT void qp_envelope_multiply(const qp_envelope *k, const double *x, double *out);
 
 #endif

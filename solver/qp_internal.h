@@ -83,18 +83,18 @@ struct qp {
 };
 
 /* R: position of entry (i, 0). */
-static inline double *qp_r_row(qp *q, int i)
+HR_RT static inline double *qp_r_row(qp *q, int i)
 {
     return q->r + (long)i * (i + 1) / 2;
 }
 
-static inline double *qp_unit(qp *q, int slot)
+HR_RT static inline double *qp_unit(qp *q, int slot)
 {
     return q->unit + (long)slot * q->n;
 }
 
 /* The bound that holds a row on this side. */
-static inline double qp_bound(const qp *q, int row, int sign)
+HR_RT static inline double qp_bound(const qp *q, int row, int sign)
 {
     const qp_stored_row *r = &q->rows[row];
     double slack = q->relax == 0.0 ? 0.0 : q->relax * (1 + row % 17) * r->norm;
@@ -102,24 +102,24 @@ static inline double qp_bound(const qp *q, int row, int sign)
 }
 
 /* qp_active.c: the active rows and their factor. */
-double qp_row_dot(const qp *q, const qp_stored_row *row, const double *x);
-void qp_row_scatter(const qp *q, const qp_stored_row *row, double factor, double *x);
-double qp_soft_of(const qp_stored_row *row);
-int qp_slot(qp *q, int row); /* computes L^-1 J' if it is not known */
-double qp_project(qp *q, int row, bool has_gram);
-void qp_append(qp *q, int row, int sign, double mu, double rho2);
-void qp_delete(qp *q, int place);
-void qp_solve_factor(qp *q, double *x); /* x = (R R')^-1 x */
-void qp_rebuild(qp *q);                 /* R from the active rows */
+HR_RT double qp_row_dot(const qp *q, const qp_stored_row *row, const double *x);
+HR_RT void qp_row_scatter(const qp *q, const qp_stored_row *row, double factor, double *x);
+HR_RT double qp_soft_of(const qp_stored_row *row);
+HR_RT int qp_slot(qp *q, int row); /* computes L^-1 J' if it is not known */
+HR_RT double qp_project(qp *q, int row, bool has_gram);
+HR_RT void qp_append(qp *q, int row, int sign, double mu, double rho2);
+HR_RT void qp_delete(qp *q, int place);
+HR_RT void qp_solve_factor(qp *q, double *x); /* x = (R R')^-1 x */
+HR_RT void qp_rebuild(qp *q);                 /* R from the active rows */
 
 /* qp_start.c: a dual-feasible state from what is remembered. */
-void qp_start(qp *q);
-void qp_guess_norm(const qp *q, qp_stored_row *row); /* until L^-1 J' is known */
-void qp_drop_wrong_signs(qp *q); /* multipliers for the active rows; wrong ones leave */
-void qp_update_x(qp *q);         /* x for the present multipliers */
+HR_RT void qp_start(qp *q);
+HR_RT void qp_guess_norm(const qp *q, qp_stored_row *row); /* until L^-1 J' is known */
+HR_RT void qp_drop_wrong_signs(qp *q); /* multipliers for the active rows; wrong ones leave */
+HR_RT void qp_update_x(qp *q);         /* x for the present multipliers */
 
 /* qp_check.c */
-void qp_self_check(qp *q, qp_info *info);
-void qp_refine(qp *q);
+HR_RT void qp_self_check(qp *q, qp_info *info);
+HR_RT void qp_refine(qp *q);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct search {
     int stalled; /* steps in sequence that gained nothing */
 } search;
 
-static int64_t now_ns(void)
+HR_RT static int64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -32,7 +32,7 @@ static int64_t now_ns(void)
 }
 
 /* Rounding of J x: what no tolerance may ask for. */
-static double rounding(const qp *q)
+HR_RT static double rounding(const qp *q)
 {
     double largest = 0;
     for (int i = 0; i < q->n; i++)
@@ -41,7 +41,7 @@ static double rounding(const qp *q)
 }
 
 /* J x of a row. The eager path prices by the unit vectors instead: x = K^-1 b + L^-T u. */
-static double row_value(qp *q, const qp_stored_row *row, const double *u)
+HR_RT static double row_value(qp *q, const qp_stored_row *row, const double *u)
 {
     if (u && row->slot >= 0)
         return row->norm * qp_dot(qp_unit(q, row->slot), u, q->n);
@@ -49,7 +49,7 @@ static double row_value(qp *q, const qp_stored_row *row, const double *u)
 }
 
 /* L' x: what the eager path prices with. */
-static const double *eager_vector(qp *q)
+HR_RT static const double *eager_vector(qp *q)
 {
     if (!q->settings.is_eager)
         return NULL;
@@ -64,7 +64,7 @@ static const double *eager_vector(qp *q)
 }
 
 /* The row of largest violation, the lowest index among equals. */
-static bool most_violated(qp *q, search *s)
+HR_RT static bool most_violated(qp *q, search *s)
 {
     double noise = rounding(q), most = 0;
     const double *u = eager_vector(q);
@@ -88,7 +88,7 @@ static bool most_violated(qp *q, search *s)
 }
 
 /* The first active multiplier that reaches zero when row p's grows by t; its place, or -1. */
-static int first_to_leave(const qp *q, int sign, double *t)
+HR_RT static int first_to_leave(const qp *q, int sign, double *t)
 {
     int leaving = -1;
     double pull = 0;
@@ -108,7 +108,7 @@ static int first_to_leave(const qp *q, int sign, double *t)
     return leaving;
 }
 
-static void take_step(qp *q, const search *s, double t, bool moves)
+HR_RT static void take_step(qp *q, const search *s, double t, bool moves)
 {
     for (int i = 0; i < q->na; i++)
         q->active[i].mu -= s->sign * t * q->comb[i];
@@ -118,14 +118,14 @@ static void take_step(qp *q, const search *s, double t, bool moves)
     qp_add_scaled(q->x, -s->sign * t, q->direction, q->n);
 }
 
-static void remove_place(qp *q, int place)
+HR_RT static void remove_place(qp *q, int place)
 {
     for (int i = place; i + 1 < q->na; i++)
         q->gram[i] = q->gram[i + 1];
     qp_delete(q, place);
 }
 
-static bool is_out_of_budget(qp *q, const search *s, qp_status *status)
+HR_RT static bool is_out_of_budget(qp *q, const search *s, qp_status *status)
 {
     if (q->info.iterations >= s->iterations_left) {
         *status = QP_ITERATIONS;
@@ -139,7 +139,7 @@ static bool is_out_of_budget(qp *q, const search *s, qp_status *status)
 }
 
 /* Degenerate sets can make long rows of steps without gain; unequal small slacks end them. */
-static void guard_against_cycles(qp *q, search *s, double gain)
+HR_RT static void guard_against_cycles(qp *q, search *s, double gain)
 {
     s->stalled = gain > 1e-14 * (1e-300 + q->dual) ? 0 : s->stalled + 1;
     if (s->stalled <= 4 * (q->na + 16) || q->relax > 0)
@@ -149,7 +149,7 @@ static void guard_against_cycles(qp *q, search *s, double gain)
     s->stalled = 0;
 }
 
-static double violation_now(qp *q, const search *s, double mu)
+HR_RT static double violation_now(qp *q, const search *s, double mu)
 {
     const qp_stored_row *row = &q->rows[s->row];
     double over = s->sign * (qp_row_dot(q, row, q->x) - qp_bound(q, s->row, s->sign)) / row->norm;
@@ -157,7 +157,7 @@ static double violation_now(qp *q, const search *s, double mu)
 }
 
 /* The row is a combination of rows that cannot leave: a contradiction, or rounding of one row. */
-static qp_status give_up(qp *q, const search *s, double excess)
+HR_RT static qp_status give_up(qp *q, const search *s, double excess)
 {
     if (excess <= 100 * q->tolerance) {
         q->rows[s->row].is_ignored = true;
@@ -169,7 +169,7 @@ static qp_status give_up(qp *q, const search *s, double excess)
 }
 
 /* Brings the row s->row in. QP_OPTIMAL: go on. */
-static qp_status enter(qp *q, search *s)
+HR_RT static qp_status enter(qp *q, search *s)
 {
     int p = s->row;
     bool has_gram = false;
@@ -200,14 +200,14 @@ static qp_status enter(qp *q, search *s)
     }
 }
 
-static double worst_of(const qp_info *info)
+HR_RT static double worst_of(const qp_info *info)
 {
     return qp_max(qp_max(info->stationarity, info->violation),
                   qp_max(info->wrong_sign, info->complementarity));
 }
 
 /* No row is violated: is it the solution? Otherwise makes it better and asks for another look. */
-static bool is_solved(qp *q)
+HR_RT static bool is_solved(qp *q)
 {
     qp_self_check(q, &q->info);
     double worst = worst_of(&q->info);
@@ -221,7 +221,7 @@ static bool is_solved(qp *q)
     return worst_of(&q->info) > 0.5 * worst && q->info.refinements > 2;
 }
 
-static qp_status run(qp *q, search *s)
+HR_RT static qp_status run(qp *q, search *s)
 {
     for (;;) {
         if (!most_violated(q, s)) {
@@ -241,14 +241,14 @@ static qp_status run(qp *q, search *s)
     }
 }
 
-static int default_iterations(const qp *q)
+HR_RT static int default_iterations(const qp *q)
 {
     int shares = 1 + q->m / 1024, iterations = 4 * (q->n + 8) * shares;
     return iterations > 64 ? iterations : 64;
 }
 
 /* A row without entries holds or not whatever x is: no business of the loop. */
-static bool has_impossible_row(qp *q)
+HR_RT static bool has_impossible_row(qp *q)
 {
     for (int k = 0; k < q->m; k++) {
         qp_stored_row *row = &q->rows[k];
@@ -265,7 +265,7 @@ static bool has_impossible_row(qp *q)
     return false;
 }
 
-qp_status qp_solve(qp *q, qp_budget budget, qp_info *info)
+HR_RT qp_status qp_solve(qp *q, qp_budget budget, qp_info *info)
 {
     q->info = (qp_info){.status = QP_REFUSED, .blend = 1.0};
     if (q->has_matrix && q->has_b && !q->is_refused) {

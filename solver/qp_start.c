@@ -7,14 +7,14 @@
 /* A multiplier this far on the wrong side of zero (relative to the largest) is zero. */
 #define WRONG_SIGN 1e-12
 
-static uint32_t hash(uint64_t key)
+HR_RT static uint32_t hash(uint64_t key)
 {
     key = (key ^ (key >> 31)) * 0x9e3779b97f4a7c15ULL;
     return (uint32_t)(key >> 32);
 }
 
 /* The remembered entry with this key, or -1. */
-static int find_warm(const qp *q, uint64_t key)
+HR_RT static int find_warm(const qp *q, uint64_t key)
 {
     int mask = q->warm_table_size - 1;
     for (int at = (int)(hash(key) & (uint32_t)mask);; at = (at + 1) & mask) {
@@ -25,7 +25,7 @@ static int find_warm(const qp *q, uint64_t key)
 }
 
 /* Rows of this step for the remembered keys; -1 where one is gone. */
-static void map_keys(qp *q)
+HR_RT static void map_keys(qp *q)
 {
     int mask = q->warm_table_size - 1;
     memset(q->warm_table, 0, (size_t)q->warm_table_size * sizeof(int));
@@ -44,7 +44,7 @@ static void map_keys(qp *q)
 }
 
 /* Where only K changed the rows that held are known by their index. */
-static void keep_rows(qp *q)
+HR_RT static void keep_rows(qp *q)
 {
     q->warm_count = q->na;
     for (int i = 0; i < q->na; i++) {
@@ -54,7 +54,7 @@ static void keep_rows(qp *q)
 }
 
 /* From the diagonal of K. */
-void qp_guess_norm(const qp *q, qp_stored_row *row)
+HR_RT void qp_guess_norm(const qp *q, qp_stored_row *row)
 {
     double squares = 0;
     for (int i = 0; i < row->count; i++) {
@@ -67,7 +67,7 @@ void qp_guess_norm(const qp *q, qp_stored_row *row)
     row->place = -1;
 }
 
-static void forget_units(qp *q)
+HR_RT static void forget_units(qp *q)
 {
     q->slots_used = 0;
     q->slot_next = 0;
@@ -75,7 +75,7 @@ static void forget_units(qp *q)
         qp_guess_norm(q, &q->rows[k]);
 }
 
-static void append_if_independent(qp *q, int k, int sign)
+HR_RT static void append_if_independent(qp *q, int k, int sign)
 {
     qp_stored_row *row = &q->rows[k];
     if (row->place >= 0 || row->count == 0 || q->na >= q->active_room)
@@ -88,7 +88,7 @@ static void append_if_independent(qp *q, int k, int sign)
         qp_append(q, k, sign, 0.0, rho2);
 }
 
-static void build_set(qp *q)
+HR_RT static void build_set(qp *q)
 {
     if (q->na > 0)
         keep_rows(q);
@@ -108,7 +108,7 @@ static void build_set(qp *q)
             qp_slot(q, k);
 }
 
-void qp_update_x(qp *q)
+HR_RT void qp_update_x(qp *q)
 {
     memcpy(q->x, q->b, (size_t)q->n * sizeof *q->x);
     for (int i = 0; i < q->na; i++) {
@@ -120,7 +120,7 @@ void qp_update_x(qp *q)
 }
 
 /* R R' mu = Y_A' u_0 - d: every active row exactly on its bound. */
-static double solve_multipliers(qp *q)
+HR_RT static double solve_multipliers(qp *q)
 {
     for (int i = 0; i < q->na; i++) {
         const qp_active *a = &q->active[i];
@@ -136,7 +136,7 @@ static double solve_multipliers(qp *q)
     return largest;
 }
 
-static int most_wrong(const qp *q, double most)
+HR_RT static int most_wrong(const qp *q, double most)
 {
     int worst = -1;
     for (int i = 0; i < q->na; i++) {
@@ -149,7 +149,7 @@ static int most_wrong(const qp *q, double most)
     return worst;
 }
 
-void qp_drop_wrong_signs(qp *q)
+HR_RT void qp_drop_wrong_signs(qp *q)
 {
     for (;;) {
         double largest = solve_multipliers(q);
@@ -160,7 +160,7 @@ void qp_drop_wrong_signs(qp *q)
     }
 }
 
-void qp_start(qp *q)
+HR_RT void qp_start(qp *q)
 {
     if (q->is_base_new) {
         memcpy(q->free_x, q->b, (size_t)q->n * sizeof *q->b);
@@ -190,7 +190,7 @@ void qp_start(qp *q)
     }
 }
 
-void qp_warm_rows(qp *q, const int *rows, const int *signs, int count)
+HR_RT void qp_warm_rows(qp *q, const int *rows, const int *signs, int count)
 {
     for (int i = 0; i < q->na; i++)
         q->rows[q->active[i].row].place = -1;
@@ -202,7 +202,7 @@ void qp_warm_rows(qp *q, const int *rows, const int *signs, int count)
     q->is_structure_new = true;
 }
 
-void qp_forget(qp *q)
+HR_RT void qp_forget(qp *q)
 {
     qp_warm_rows(q, NULL, NULL, 0);
 }

@@ -5,9 +5,11 @@
 
 #include <string.h>
 
+#include "geometry/base.h"
+
 typedef double qp_lanes __attribute__((vector_size(32)));
 
-static inline double qp_dot(const double *a, const double *b, int n)
+HR_RT static inline double qp_dot(const double *a, const double *b, int n)
 {
     qp_lanes sum = {0, 0, 0, 0};
     int i = 0;
@@ -24,7 +26,7 @@ static inline double qp_dot(const double *a, const double *b, int n)
 }
 
 /* y += s x */
-static inline void qp_add_scaled(double *y, double s, const double *x, int n)
+HR_RT static inline void qp_add_scaled(double *y, double s, const double *x, int n)
 {
     qp_lanes factor = {s, s, s, s};
     int i = 0;
@@ -39,12 +41,12 @@ static inline void qp_add_scaled(double *y, double s, const double *x, int n)
         y[i] += s * x[i];
 }
 
-static inline double qp_max(double a, double b)
+HR_RT static inline double qp_max(double a, double b)
 {
     return a > b ? a : b;
 }
 
-static inline double qp_min(double a, double b)
+HR_RT static inline double qp_min(double a, double b)
 {
     return a < b ? a : b;
 }
