@@ -22,6 +22,7 @@ static const double stick_speed = 2e-4;
  * sphere at 2 mm depth is not slowed down before its radius is 6 mm. */
 static const double run_speed = 0.012; /* m/s */
 static const double run_share = 0.5;
+static const double run_growth = 2000; /* m/s per m^2: a long way is not left for later */
 
 typedef struct planes {
     int count;
@@ -313,8 +314,9 @@ HR_RT static vec3 reined(vec3 from, vec3 to, vec3 tool_from, vec3 tool, double d
     double share = squared > 0 ? vec3_dot(way, step) / squared : 0;
     vec3 along = vec3_scale(share < 0 ? 0 : share > 1 ? 1 : share, step);
     vec3 rest = vec3_sub(way, along);
-    double limit = run_speed * dt + run_share * sqrt(squared);
-    *is_reined = vec3_length_squared(rest) > limit * limit;
+    double far_squared = vec3_length_squared(rest);
+    double limit = (run_speed + run_growth * far_squared) * dt + run_share * sqrt(squared);
+    *is_reined = far_squared > limit * limit;
     return vec3_add(vec3_add(from, along), vec3_clamp_length(rest, limit));
 }
 
