@@ -36,6 +36,7 @@ int cmd_mark(int argc, char **argv);
 int cmd_trial(int argc, char **argv);
 int cmd_qp(int argc, char **argv);
 int cmd_closest(int argc, char **argv);
+int cmd_latency(int argc, char **argv);
 
 /* All commands in the order of the help text, ended by a NULL name. */
 extern const command command_table[];

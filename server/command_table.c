@@ -20,5 +20,6 @@ const command command_table[] = {
     {"trial", cmd_trial, "name the trial that begins"},
     {"qp", cmd_qp, "quadratic programmes and contact problems from files"},
     {"closest", cmd_closest, "nearest points of a body or mesh"},
+    {"latency", cmd_latency, "how well this machine keeps time"},
     {NULL, NULL, NULL},
 };
