@@ -26,7 +26,7 @@ all: programs
 # --- packages -------------------------------------------------------------------------------------
 PACKAGES       := gcc g++ libc6-dev pkg-config libusb-1.0-0-dev libconfuse-dev libjansson-dev \
                   zlib1g-dev libssl-dev libhdf5-dev libxml2-dev libassimp-dev scdoc
-TEST_PACKAGES  := libcmocka-dev jq libseccomp-dev
+TEST_PACKAGES  := libcmocka-dev jq libseccomp-dev umockdev libumockdev-dev
 CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev libclang-rt-19-dev spin
 BENCH_PACKAGES := jq rt-tests liblapacke-dev libopenblas-dev libfcl-dev libccd-dev libbullet-dev \
                   libmujoco-dev libocct-foundation-dev libocct-modeling-data-dev \
@@ -88,8 +88,29 @@ $(BUILD)/plugins/%.so: devices/plugins/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $<
 $(BUILD)/device-conformance: $(BUILD)/tests/conformance/conformance.o \
-        $(BUILD)/tests/conformance/allocations.o $(LIBRARY)
+        $(BUILD)/tests/conformance/allocations.o $(BUILD)/tests/emulated/falcon_arms.o \
+        $(BUILD)/tests/emulated/falcon_model.o $(BUILD)/tests/emulated/model_transport.o $(LIBRARY)
 	$(CC) $(LDFLAGS) -rdynamic -o $@ $(filter %.o,$^) $(LIBRARY) $(LDLIBS)
+
+# --- the emulated Falcon: usbfs shim, device process (tests/emulated) -------------------------------
+EMULATED     := $(BUILD)/emulated/usbfs_shim.so $(BUILD)/emulated/falcon-process \
+                $(BUILD)/emulated/make-firmware
+EMULATED_SRC := tests/emulated/usbfs.c tests/emulated/falcon_model.c tests/emulated/falcon_arms.c \
+                devices/sim_hand.c devices/sim_script.c devices/settings.c geometry/error.c \
+                geometry/vec3.c devices/falcon/protocol.c
+UMOCKDEV      = $(subst -I,-isystem ,$(call pkg,--cflags umockdev-1.0))
+
+$(BUILD)/emulated/usbfs_shim.so: tests/emulated/usbfs_shim.c $(EMULATED_SRC) tests/emulated/*.h Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -fPIC -shared -o $@ $(filter %.c,$^) -ldl -lm
+$(BUILD)/emulated/falcon-process: tests/emulated/falcon_process.c $(EMULATED_SRC) tests/emulated/*.h Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(UMOCKDEV) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $(filter %.c,$^) $(call pkg,--libs umockdev-1.0) -lm
+$(BUILD)/emulated/make-firmware: tests/emulated/make_firmware.c $(EMULATED_SRC) tests/emulated/*.h Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $(filter %.c,$^) -lm
+$(BUILD)/emulated/falcon.bin: $(BUILD)/emulated/make-firmware
+	$< $@
 
 run: deps
 	@$(MAKE) --no-print-directory programs
@@ -110,7 +131,8 @@ test: deps
 	@$(MAKE) --no-print-directory test-programs
 	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 .PHONY: test-programs
-test-programs: programs $(TEST_PROGRAMS) $(BUILD)/device-conformance $(PLUGINS)
+test-programs: programs $(TEST_PROGRAMS) $(BUILD)/device-conformance $(PLUGINS) \
+               $(EMULATED) $(BUILD)/emulated/falcon.bin
 
 # --- checks ---------------------------------------------------------------------------------------
 check: deps deps-check

@@ -3,10 +3,11 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "devices/falcon.h"
 #include "devices/replay.h"
 #include "devices/sim.h"
 
-const device_driver *const device_drivers[] = {&device_sim, &device_replay, NULL};
+const device_driver *const device_drivers[] = {&device_sim, &device_falcon, &device_replay, NULL};
 
 hr_status registry_check(const device_driver *driver, const char *place, hr_error *error)
 {

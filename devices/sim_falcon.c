@@ -333,7 +333,9 @@ HR_RT hr_status sim_falcon_read(sim_falcon *f, int64_t now_ns, const sim_intent 
         sim_random_unit(&f->random) < f->settings.late_probability || (faults & SIM_FAULT_LATE);
     deliver(f, is_dropped);
     if (is_dropped || is_late) {
-        f->sample.flags |= DEVICE_IS_LATE;
+        /* the old sample, but what the host itself knows is current */
+        f->sample.flags = (f->sample.flags & ~(uint32_t)(DEVICE_IS_ENABLED | DEVICE_HAS_JUMPED)) |
+                          DEVICE_IS_LATE | (f->is_enabled ? DEVICE_IS_ENABLED : 0);
         *out = f->sample;
         return HR_OK;
     }

@@ -35,6 +35,9 @@ typedef struct falcon_transport_calls {
     void (*wait)(falcon_transport *t, int64_t until_ns);
 
     int64_t (*now)(falcon_transport *t);
+
+    /* Serial number of the unit that was opened last; empty before. Stays valid. */
+    const char *(*serial)(const falcon_transport *t);
     void (*destroy)(falcon_transport *t);
 } falcon_transport_calls;
 

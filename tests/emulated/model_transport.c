@@ -1,10 +1,23 @@
 #include "tests/emulated/model_transport.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static model_transport *mine(falcon_transport *t)
 {
     return (model_transport *)t;
+}
+
+static int64_t now_model(falcon_transport *base)
+{
+    model_transport *t = mine(base);
+    if (t->is_live) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        t->now_ns = now.tv_sec * 1000000000LL + now.tv_nsec;
+    }
+    return t->now_ns;
 }
 
 static void submit_all(model_transport *t)
@@ -86,18 +99,30 @@ static hr_status drain(falcon_transport *base)
 static void wait_model(falcon_transport *base, int64_t until_ns)
 {
     model_transport *t = mine(base);
+    if (t->is_live) {
+        int64_t left = until_ns - now_model(base);
+        struct timespec pause = {0, left < 250000 ? (left > 0 ? left : 0) : 250000};
+        nanosleep(&pause, NULL);
+        (void)now_model(base);
+        return;
+    }
     int64_t step = t->now_ns + (t->is_open ? 250000 : 10000000);
     t->now_ns = until_ns < step && until_ns > t->now_ns ? until_ns : step;
 }
 
-static int64_t now_model(falcon_transport *base)
+static const char *serial(const falcon_transport *base)
 {
-    return mine(base)->now_ns;
+    (void)base;
+    return "EMULATED";
 }
 
 static void destroy(falcon_transport *base)
 {
     close_model(base);
+    if (mine(base)->is_live) {
+        free(mine(base)->model);
+        free(base);
+    }
 }
 
 static const falcon_transport_calls calls = {
@@ -109,6 +134,7 @@ static const falcon_transport_calls calls = {
     .drain = drain,
     .wait = wait_model,
     .now = now_model,
+    .serial = serial,
     .destroy = destroy,
 };
 
@@ -118,4 +144,21 @@ void model_transport_init(model_transport *t, falcon_model *model, int64_t now_n
     t->base.calls = &calls;
     t->model = model;
     t->now_ns = now_ns;
+}
+
+falcon_transport *model_transport_live(const model_faults *faults, const char *script,
+                                       uint64_t seed)
+{
+    model_transport *t = malloc(sizeof *t);
+    falcon_model *model = malloc(sizeof *model);
+    if (!t || !model) {
+        free(t);
+        free(model);
+        return NULL;
+    }
+    model_init(model, faults, script, seed);
+    model_transport_init(t, model, 0);
+    t->is_live = true;
+    (void)now_model(&t->base);
+    return &t->base;
 }

@@ -1,5 +1,5 @@
 /* Level 1: the emulated Falcon behind our own transport interface, in-process, on a virtual clock
- * that only `wait` moves. */
+ * that only `wait` moves, or live on CLOCK_MONOTONIC. */
 #ifndef TESTS_EMULATED_MODEL_TRANSPORT_H
 #define TESTS_EMULATED_MODEL_TRANSPORT_H
 
@@ -14,8 +14,13 @@ typedef struct model_transport {
     uint8_t stale[128];      /* what a transfer had already fetched when the chip was purged */
     int stale_count;
     bool is_open;
+    bool is_live; /* and made by model_transport_live */
 } model_transport;
 
 void model_transport_init(model_transport *t, falcon_model *model, int64_t now_ns);
+
+/* A live one with a model of its own; destroy frees both. NULL when out of memory. */
+falcon_transport *model_transport_live(const model_faults *faults, const char *script,
+                                       uint64_t seed);
 
 #endif
