@@ -4,8 +4,10 @@
 
 /* Sine of the angle beyond a face's or edge's border at which it is left: rounding, no more. */
 static const double border_eps = 1e-9;
-/* The same for leaving a vertex: hysteresis, at a cost of at most d eta^2 / 2. */
-static const double vertex_eta = 1e-4;
+/* The same for leaving a vertex: hysteresis, at a cost of at most d eta^2 / 2. Along an edge
+ * rounding is all that it must outlast; at a pole the reset, which moves the witness. */
+static const double edge_eta = 1e-7;
+static const double pole_eta = 2e-5;
 /* Share of the parameter range that counts as the zone of a pole, and how far out of it a witness
  * is set when it leaves the vertex. */
 static const double pole_zone = 1e-4;
@@ -278,7 +280,7 @@ HR_RT static void try_fans(const witness_body *b, const body_vertex *v, vec3 e, 
 HR_RT static bool transit_vertex(const witness_body *b, witness_place *p, vec3 e, double length)
 {
     const body_vertex *v = &b->body->vertices[p->index];
-    way_out best = {.cosine = vertex_eta, .index = -1};
+    way_out best = {.cosine = v->collapse_count > 0 ? pole_eta : edge_eta, .index = -1};
     try_edges(b, v, e, length, &best);
     try_fans(b, v, e, &best);
     if (best.index < 0)

@@ -247,7 +247,7 @@ static void ellipsoids(void)
     for (int i = 0; i < 20; i++)
         witness_pair_correct(&pair, &m);
     peer_ellipsoids *peer = peer_ellipsoids_make((const double[3]){1.2, 0.9, 0.75},
-                                                 (const double[3]){0.5, 0.8, 0.6}, 1, 1e-6);
+                                                 (const double[3]){0.5, 0.8, 0.6}, 0, 1e-6);
     double worst = 0;
     double peer_worst = 0;
     for (int i = 0; i < TICKS; i++) {
