@@ -40,7 +40,7 @@ static json_t *point(vec3 v)
 static json_t *hand_object(const trace_reader *r, const trace_summary *s, int hand)
 {
     const trace_hand_summary *h = &s->hands[hand];
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "%s%d", TRACE_HAND, hand);
     const char *driver = trace_value(r, name, "driver");
     device_description d = {.model = "unknown"};
