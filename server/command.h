@@ -24,6 +24,8 @@ int cmd_replay(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_dynamics(int argc, char **argv);
 int cmd_make_model(int argc, char **argv);
 int cmd_status(int argc, char **argv);

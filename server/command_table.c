@@ -6,6 +6,8 @@ const command command_table[] = {
     {"replay", cmd_replay, "run a recording again and compare it bit for bit"},
     {"check", cmd_check, "prove a recording: CRCs, indices, counts, hashes"},
     {"recover", cmd_recover, "rescue a damaged or cut-off recording"},
+    {"export", cmd_export, "a recording as CSV, HDF5 or Motion-BIDS"},
+    {"plot", cmd_plot, "draw a recording as a picture"},
     {"info", cmd_info, "what a recording, surface, mesh, model or scene contains"},
     {"ccd", cmd_ccd, "first time of contact of moving features and bodies"},
     {"dynamics", cmd_dynamics, "joint accelerations of a URDF model"},

@@ -5,92 +5,92 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TICK(member, type, count, comment)                                                         \
+#define TICK(member, type, count, unit, comment)                                                   \
     {                                                                                              \
-#member, type, count, offsetof(tick_record, member), comment                               \
+#member, type, count, offsetof(tick_record, member), unit, comment                         \
     }
-#define SAMPLE(member, type, count, comment)                                                       \
+#define SAMPLE(member, type, count, unit, comment)                                                 \
     {                                                                                              \
-        "sample_" #member, type, count, offsetof(tick_record, sample.member), comment              \
+        "sample_" #member, type, count, offsetof(tick_record, sample.member), unit, comment        \
     }
 
 const trace_field trace_tick_fields[] = {
-    TICK(tick, TRACE_U64, 1, "count of servo periods since the start"),
-    TICK(time_ns, TRACE_I64, 1, "planned time of the tick, servo clock"),
-    TICK(elapsed_ns, TRACE_I64, 1, "true time since the previous tick, capped"),
-    TICK(hand, TRACE_U32, 1, "index of the device"),
-    TICK(missed_periods, TRACE_U32, 1, "skipped just before this tick"),
-    TICK(read_status, TRACE_I32, 1, "of the device read; 0 is good"),
-    TICK(write_status, TRACE_I32, 1, "of the previous tick's write; 0 is good"),
-    SAMPLE(time_ns, TRACE_I64, 1, "when the device was read"),
-    SAMPLE(sequence, TRACE_U64, 1, "rises with every new report of the device"),
-    SAMPLE(valid, TRACE_U32, 1, "bits: position velocity rotation gripper buttons joints"),
-    SAMPLE(flags, TRACE_U32, 1, "bits: homed enabled saturated frozen late jumped"),
-    SAMPLE(buttons, TRACE_U32, 1, "bit i set: switch i pressed"),
-    SAMPLE(joint_count, TRACE_U32, 1, "of joints that mean something"),
-    SAMPLE(position, TRACE_F64, 3, "m, base frame: x to the operator, y right, z up"),
-    SAMPLE(velocity, TRACE_F64, 3, "m/s, base frame"),
-    SAMPLE(rotation, TRACE_F64, 4, "base_from_handle: w x y z"),
-    SAMPLE(angular_velocity, TRACE_F64, 3, "rad/s, base frame"),
-    SAMPLE(gripper_angle, TRACE_F64, 1, "rad, 0 is closed"),
-    SAMPLE(gripper_speed, TRACE_F64, 1, "rad/s"),
-    SAMPLE(joints, TRACE_F64, DEVICE_JOINTS_MAX, "rad, or encoder counts"),
-    TICK(tool, TRACE_F64, 3, "m, world frame: the device position in the scene"),
-    TICK(proxy, TRACE_F64, 3, "m, world frame"),
-    TICK(wanted_force, TRACE_F64, 3, "N, base frame, before the safety layer"),
-    TICK(force, TRACE_F64, 3, "N, base frame, sent to the device"),
-    TICK(contact_normal, TRACE_F64, 3, "unit, world frame; zero without contact"),
-    TICK(gap, TRACE_F64, 1, "m, signed distance of the tool to the nearest body"),
-    TICK(energy, TRACE_F64, 1, "J, passivity observer: negative is energy put out"),
-    TICK(fade, TRACE_F64, 1, "0 to 1: start-up, stale and overrun gates together"),
-    TICK(contact_key, TRACE_U64, 1, "body and feature"),
-    TICK(frame_sequence, TRACE_U64, 1, "of the contact frame in use"),
-    TICK(frame_age_ns, TRACE_I64, 1, "of that frame"),
-    TICK(reasons, TRACE_U32, 1, "why force differs from wanted_force: the REASON bits"),
-    TICK(state, TRACE_U32, 1, "of the servo"),
-    TICK(contact_count, TRACE_U32, 1, "surfaces that hold the proxy"),
-    TICK(tracker_flags, TRACE_U32, 1, "of the nearest-point trackers"),
-    TICK(lateness_ns, TRACE_I32, 1, "woke up after the planned time"),
-    TICK(compute_ns, TRACE_I32, 1, "spent computing"),
-    TICK(device_ns, TRACE_I32, 1, "spent in the device driver"),
-    TICK(reserved, TRACE_I32, 1, "always 0"),
+    TICK(tick, TRACE_U64, 1, "", "count of servo periods since the start"),
+    TICK(time_ns, TRACE_I64, 1, "", "planned time of the tick, servo clock"),
+    TICK(elapsed_ns, TRACE_I64, 1, "", "true time since the previous tick, capped"),
+    TICK(hand, TRACE_U32, 1, "", "index of the device"),
+    TICK(missed_periods, TRACE_U32, 1, "", "skipped just before this tick"),
+    TICK(read_status, TRACE_I32, 1, "", "of the device read; 0 is good"),
+    TICK(write_status, TRACE_I32, 1, "", "of the previous tick's write; 0 is good"),
+    SAMPLE(time_ns, TRACE_I64, 1, "", "when the device was read"),
+    SAMPLE(sequence, TRACE_U64, 1, "", "rises with every new report of the device"),
+    SAMPLE(valid, TRACE_U32, 1, "", "bits: position velocity rotation gripper buttons joints"),
+    SAMPLE(flags, TRACE_U32, 1, "", "bits: homed enabled saturated frozen late jumped"),
+    SAMPLE(buttons, TRACE_U32, 1, "", "bit i set: switch i pressed"),
+    SAMPLE(joint_count, TRACE_U32, 1, "", "of joints that mean something"),
+    SAMPLE(position, TRACE_F64, 3, "m", "base frame: x to the operator, y right, z up"),
+    SAMPLE(velocity, TRACE_F64, 3, "m/s", "base frame"),
+    SAMPLE(rotation, TRACE_F64, 4, "", "base_from_handle: w x y z"),
+    SAMPLE(angular_velocity, TRACE_F64, 3, "rad/s", "base frame"),
+    SAMPLE(gripper_angle, TRACE_F64, 1, "rad", "0 is closed"),
+    SAMPLE(gripper_speed, TRACE_F64, 1, "rad/s", ""),
+    SAMPLE(joints, TRACE_F64, DEVICE_JOINTS_MAX, "", "rad, or encoder counts"),
+    TICK(tool, TRACE_F64, 3, "m", "world frame: the device position in the scene"),
+    TICK(proxy, TRACE_F64, 3, "m", "world frame"),
+    TICK(wanted_force, TRACE_F64, 3, "N", "base frame, before the safety layer"),
+    TICK(force, TRACE_F64, 3, "N", "base frame, sent to the device"),
+    TICK(contact_normal, TRACE_F64, 3, "", "unit, world frame; zero without contact"),
+    TICK(gap, TRACE_F64, 1, "m", "signed distance of the tool to the nearest body"),
+    TICK(energy, TRACE_F64, 1, "J", "passivity observer: negative is energy put out"),
+    TICK(fade, TRACE_F64, 1, "", "0 to 1: start-up, stale and overrun gates together"),
+    TICK(contact_key, TRACE_U64, 1, "", "body and feature"),
+    TICK(frame_sequence, TRACE_U64, 1, "", "of the contact frame in use"),
+    TICK(frame_age_ns, TRACE_I64, 1, "", "of that frame"),
+    TICK(reasons, TRACE_U32, 1, "", "why force differs from wanted_force: the REASON bits"),
+    TICK(state, TRACE_U32, 1, "", "of the servo"),
+    TICK(contact_count, TRACE_U32, 1, "", "surfaces that hold the proxy"),
+    TICK(tracker_flags, TRACE_U32, 1, "", "of the nearest-point trackers"),
+    TICK(lateness_ns, TRACE_I32, 1, "", "woke up after the planned time"),
+    TICK(compute_ns, TRACE_I32, 1, "", "spent computing"),
+    TICK(device_ns, TRACE_I32, 1, "", "spent in the device driver"),
+    TICK(reserved, TRACE_I32, 1, "", "always 0"),
 };
 const int trace_tick_field_count = HR_COUNT(trace_tick_fields);
 const int trace_tick_compared_count = HR_COUNT(trace_tick_fields) - 4;
 
 _Static_assert(sizeof(tick_record) == 456, "a new field belongs into trace_tick_fields");
 
-#define BODY(name, member, type, count, comment)                                                   \
+#define BODY(name, member, type, count, unit, comment)                                             \
     {                                                                                              \
-        name, type, count, offsetof(frame_body, member), comment                                   \
+        name, type, count, offsetof(frame_body, member), unit, comment                             \
     }
 
 const trace_field trace_body_fields[] = {
-    BODY("key", key, TRACE_U32, 1, "names the body"),
-    BODY("shape", shape, TRACE_U32, 1, "index into the world's shapes"),
-    BODY("flags", flags, TRACE_U32, 1, "bits: moved by hand, teleported"),
-    BODY("reserved", reserved, TRACE_U32, 1, "always 0"),
-    BODY("rotation", world_from_body.rotation, TRACE_F64, 4, "world_from_body: w x y z"),
-    BODY("origin", world_from_body.origin, TRACE_F64, 3, "m, world frame"),
-    BODY("linear_velocity", velocity.linear, TRACE_F64, 3, "m/s, world axes"),
-    BODY("angular_velocity", velocity.angular, TRACE_F64, 3, "rad/s, world axes"),
-    BODY("linear_acceleration", acceleration.linear, TRACE_F64, 3, "m/s^2, world axes"),
-    BODY("angular_acceleration", acceleration.angular, TRACE_F64, 3, "rad/s^2, world axes"),
-    BODY("stiffness", material.stiffness, TRACE_F64, 1, "N/m"),
-    BODY("damping", material.damping, TRACE_F64, 1, "N s/m"),
-    BODY("static_friction", material.static_friction, TRACE_F64, 1, "coefficient"),
-    BODY("kinetic_friction", material.kinetic_friction, TRACE_F64, 1, "coefficient"),
-    BODY("inverse_mass", inverse_mass, TRACE_F64, 9, "1/kg, world axes, row by row"),
-    BODY("track_count", seed.track_count, TRACE_U32, 1, "of tracks that mean something"),
-    BODY("track_flags", seed.flags, TRACE_U32, 1, "of all tracks together"),
+    BODY("key", key, TRACE_U32, 1, "", "names the body"),
+    BODY("shape", shape, TRACE_U32, 1, "", "index into the world's shapes"),
+    BODY("flags", flags, TRACE_U32, 1, "", "bits: moved by hand, teleported"),
+    BODY("reserved", reserved, TRACE_U32, 1, "", "always 0"),
+    BODY("rotation", world_from_body.rotation, TRACE_F64, 4, "", "world_from_body: w x y z"),
+    BODY("origin", world_from_body.origin, TRACE_F64, 3, "m", "world frame"),
+    BODY("linear_velocity", velocity.linear, TRACE_F64, 3, "m/s", "world axes"),
+    BODY("angular_velocity", velocity.angular, TRACE_F64, 3, "rad/s", "world axes"),
+    BODY("linear_acceleration", acceleration.linear, TRACE_F64, 3, "m/s^2", "world axes"),
+    BODY("angular_acceleration", acceleration.angular, TRACE_F64, 3, "rad/s^2", "world axes"),
+    BODY("stiffness", material.stiffness, TRACE_F64, 1, "N/m", ""),
+    BODY("damping", material.damping, TRACE_F64, 1, "N s/m", ""),
+    BODY("static_friction", material.static_friction, TRACE_F64, 1, "", "coefficient"),
+    BODY("kinetic_friction", material.kinetic_friction, TRACE_F64, 1, "", "coefficient"),
+    BODY("inverse_mass", inverse_mass, TRACE_F64, 9, "1/kg", "world axes, row by row"),
+    BODY("track_count", seed.track_count, TRACE_U32, 1, "", "of tracks that mean something"),
+    BODY("track_flags", seed.flags, TRACE_U32, 1, "", "of all tracks together"),
 };
 const int trace_body_field_count = HR_COUNT(trace_body_fields);
 
 static const trace_field track_fields[] = {
-    {"feature", TRACE_U32, 1, offsetof(shape_track, feature), "face, edge or vertex"},
-    {"flags", TRACE_U32, 1, offsetof(shape_track, flags), "of this track"},
-    {"u", TRACE_F64, 1, offsetof(shape_track, u), "parameter"},
-    {"v", TRACE_F64, 1, offsetof(shape_track, v), "parameter"},
+    {"feature", TRACE_U32, 1, offsetof(shape_track, feature), "", "face, edge or vertex"},
+    {"flags", TRACE_U32, 1, offsetof(shape_track, flags), "", "of this track"},
+    {"u", TRACE_F64, 1, offsetof(shape_track, u), "", "parameter"},
+    {"v", TRACE_F64, 1, offsetof(shape_track, v), "", "parameter"},
 };
 
 _Static_assert(sizeof(shape_track) == 24, "a new field belongs into track_fields");
@@ -178,10 +178,12 @@ static void print_fields(mcap_bytes *out, const trace_field *fields, int count)
     static const char *const types[] = {"uint32", "int32", "uint64", "int64", "float64"};
     for (int i = 0; i < count; i++) {
         const trace_field *f = &fields[i];
+        const char *comma = f->unit[0] && f->comment[0] ? ", " : "";
         if (f->count == 1)
-            print(out, "%s %s  # %s\n", types[f->type], f->name, f->comment);
+            print(out, "%s %s", types[f->type], f->name);
         else
-            print(out, "%s[%d] %s  # %s\n", types[f->type], f->count, f->name, f->comment);
+            print(out, "%s[%d] %s", types[f->type], f->count, f->name);
+        print(out, "  # %s%s%s\n", f->unit, comma, f->comment);
     }
 }
 

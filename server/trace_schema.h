@@ -18,7 +18,8 @@ typedef struct trace_field {
     trace_type type;
     int count;           /* of equal elements: 3 for a vector; 1 for a number */
     size_t offset;       /* in the struct */
-    const char *comment; /* unit, frame, meaning */
+    const char *unit;    /* "m", "N", ...; empty where there is none */
+    const char *comment; /* frame, meaning */
 } trace_field;
 
 size_t trace_type_size(trace_type type);
