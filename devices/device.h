@@ -121,10 +121,11 @@ typedef struct device_driver {
     hr_status (*calibrate)(device *dev, bool force);
     double (*calibration_progress)(const device *dev);
 
-    /* Explicit; never implied by the first write. */
+    /* Explicit; never implied by the first write. Before the servo runs, or from its thread; HR_RT.
+     */
     hr_status (*enable)(device *dev, bool on);
 
-    /* Servo thread only. All three are HR_RT, make no system call beyond their own non-blocking I/O
+    /* Servo thread only. Both are HR_RT, make no system call beyond their own non-blocking I/O
      * and return within 200 us. now_ns never goes backwards. A failed read leaves *out as it was;
      * a read without a new report gives the old sample with DEVICE_IS_LATE. A write that is refused
      * (HR_ERR_DISABLED for a force while not enabled or homed, HR_ERR_NOT_FINITE, HR_ERR_LOST)

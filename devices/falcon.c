@@ -418,7 +418,7 @@ static double calibration_progress(const device *dev)
     return arms / 3.0;
 }
 
-static hr_status enable(device *dev, bool on)
+HR_RT static hr_status enable(device *dev, bool on)
 {
     static const int16_t zero[3] = {0, 0, 0};
     if (dev->is_lost)
@@ -461,7 +461,8 @@ HR_RT static hr_status read_falcon(device *dev, int64_t now_ns, device_sample *o
         return HR_ERR_LOST;
     }
     if (m->epoch != dev->seen_epoch) { /* a new start that was too short to be seen as a loss */
-        forget(dev);
+        if (dev->seen_epoch != 0)
+            forget(dev);
         dev->seen_epoch = m->epoch;
     }
     dev->is_lost = false;

@@ -216,7 +216,7 @@ static double calibration_progress(const device *dev)
     return dev->falcon.homing;
 }
 
-static hr_status enable(device *dev, bool on)
+HR_RT static hr_status enable(device *dev, bool on)
 {
     return sim_falcon_enable(&dev->falcon, on);
 }

@@ -49,15 +49,16 @@ static void clear_line(const view *v)
 
 static void say_troubles(view *v, const server *s)
 {
-    uint32_t lost = server_lost_hands(s) & ~v->lost_hands;
+    uint32_t lost = server_lost_hands(s);
     for (int i = 0; i < s->device_count; i++) {
-        if (!(lost >> i & 1))
+        if (!((lost ^ v->lost_hands) >> i & 1))
             continue;
         clear_line(v);
-        fprintf(stderr, "hapticd: device \"%s\" went away; its force is zero\n",
-                s->options.settings.devices[i].name);
+        fprintf(stderr, "hapticd: device \"%s\" %s\n", s->options.settings.devices[i].name,
+                lost >> i & 1 ? "went away; its force is zero"
+                              : "came back; its force stays off until 'haptic arm'");
     }
-    v->lost_hands |= lost;
+    v->lost_hands = lost;
     bool is_tripped = atomic_load_explicit(&s->watchdog_is_tripped, memory_order_relaxed);
     if (is_tripped && !v->has_said_tripped) {
         clear_line(v);
@@ -122,8 +123,12 @@ static void take_signals(int fd, server *s, view *v)
 /* --- the run ------------------------------------------------------------------------------------
  */
 
+/* A real device may be plugged in again: then waiting makes sense. */
 static bool all_devices_lost(const server *s)
 {
+    for (int i = 0; i < s->device_count; i++)
+        if (s->devices[i].description.has_motors)
+            return false;
     return server_lost_hands(s) == (1u << s->device_count) - 1;
 }
 

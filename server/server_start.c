@@ -203,6 +203,7 @@ static hr_status power_devices(server *s, hr_error *error)
         hr_status status = d->driver->calibrate(d->dev, false);
         if (status == HR_OK && !is_refused)
             status = d->driver->enable(d->dev, true);
+        s->servo.hands[i].is_powered = !is_refused;
         if (status != HR_OK)
             return error_set(error, status, "device \"%s\": %s",
                              s->options.settings.devices[i].name, d->driver->last_error(d->dev));

@@ -75,15 +75,26 @@ HR_RT static __attribute__((noinline)) hr_status write_device(servo_hand *h, int
     return h->driver->write(h->dev, now_ns, &c);
 }
 
+/* A device that was lost comes back with its motors off; arming is what switches them on again. */
+HR_RT static __attribute__((noinline)) void enable_device(servo_hand *h)
+{
+    if (h->is_powered)
+        (void)h->driver->enable(h->dev, true);
+}
+
 /* --- the tick -----------------------------------------------------------------------------------
  */
 
 HR_RT static void apply_command(servo *s, servo_command *command)
 {
     command->tick = s->tick;
-    for (int i = 0; i < s->hand_count; i++)
-        if (command->hand == (uint32_t)i || command->hand >= HANDS_MAX)
-            hand_command(s->hands[i].hand, command);
+    for (int i = 0; i < s->hand_count; i++) {
+        if (command->hand != (uint32_t)i && command->hand < HANDS_MAX)
+            continue;
+        hand_command(s->hands[i].hand, command);
+        if (command->kind == COMMAND_ARM)
+            enable_device(&s->hands[i]);
+    }
     count_up(&s->counts.arms, command->kind == COMMAND_ARM);
     trace_push_command(s->recording, command);
 }
@@ -126,10 +137,11 @@ HR_RT static void note_loss(servo *s, int index)
     const tick_record *r = &s->hands[index].record;
     count_up(&s->counts.read_failures, r->read_status != HR_OK);
     count_up(&s->counts.write_failures, s->hands[index].write_status != HR_OK);
-    if (r->read_status == HR_ERR_LOST || s->hands[index].write_status == HR_ERR_LOST) {
-        uint32_t lost = atomic_load_explicit(&s->counts.lost_hands, memory_order_relaxed);
-        atomic_store_explicit(&s->counts.lost_hands, lost | 1u << index, memory_order_relaxed);
-    }
+    bool is_lost = r->read_status == HR_ERR_LOST || s->hands[index].write_status == HR_ERR_LOST;
+    uint32_t lost = atomic_load_explicit(&s->counts.lost_hands, memory_order_relaxed);
+    uint32_t bit = 1u << index;
+    if (is_lost != ((lost & bit) != 0))
+        atomic_store_explicit(&s->counts.lost_hands, lost ^ bit, memory_order_relaxed);
 }
 
 /* Read, compute, write, record: one hand. */

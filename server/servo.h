@@ -27,6 +27,7 @@ typedef struct servo_hand {
     uint64_t write_sequence;
     uint64_t frame_arrived; /* tick + 1 of the newest frame */
     tick_record record;     /* of this tick */
+    bool is_powered;        /* forces were allowed at the start: arming enables the motors again */
 } servo_hand;
 
 /* The servo stores, everybody reads, relaxed. */
@@ -38,7 +39,7 @@ typedef struct servo_counts {
     _Atomic uint64_t read_failures;
     _Atomic uint64_t write_failures;
     _Atomic uint64_t arms;       /* COMMAND_ARM applied: the operator has looked */
-    _Atomic uint32_t lost_hands; /* bit i: device i went away */
+    _Atomic uint32_t lost_hands; /* bit i: device i is away now */
 } servo_counts;
 
 typedef struct servo {

@@ -63,6 +63,20 @@ static bool read_until_homed(device *dev, device_sample *sample)
     return false;
 }
 
+/* A server enables before it reads for the first time. */
+static void enabled_before_the_first_read_stays_enabled(void **state)
+{
+    (void)state;
+    device *dev = open_emulated(&(model_faults){0});
+    device_sample sample = {0};
+    assert_int_equal(device_falcon.enable(dev, true), HR_OK);
+    assert_true(read_until_homed(dev, &sample));
+    assert_true(sample.flags & DEVICE_IS_ENABLED);
+    device_command c = {.force = {1, 0, 0}};
+    assert_int_equal(device_falcon.write(dev, tick(), &c), HR_OK);
+    device_falcon.close(dev);
+}
+
 static void it_homes_pushes_and_closes_with_zero(void **state)
 {
     (void)state;
@@ -174,6 +188,7 @@ static void a_mailbox_hands_over_the_newest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(enabled_before_the_first_read_stays_enabled),
         cmocka_unit_test(it_homes_pushes_and_closes_with_zero),
         cmocka_unit_test(pulled_out_and_plugged_in_it_recovers),
         cmocka_unit_test(a_unit_without_power_is_refused_with_the_reason),

@@ -21,3 +21,4 @@ check "the second of two falcons is found by serial number" with shim "$BUILD/de
 check "and by port" with shim "$BUILD/device-conformance" --seconds 1 falcon:port:1-4
 check "a falcon that is not there is refused by name" sh -c \
     "! tests/emulated/with-falcon.sh shim $BUILD/device-conformance --set attempts=1 falcon:serial:NOBODY"
+tests/emulated/unplug.sh 1

@@ -91,7 +91,7 @@ static double bead_progress(const device *dev)
     return 1; /* nothing to home */
 }
 
-static hr_status bead_enable(device *dev, bool on)
+HR_RT static hr_status bead_enable(device *dev, bool on)
 {
     dev->is_enabled = on;
     if (!on)

@@ -1,0 +1,2 @@
+#!/bin/sh
+exec tests/emulated/unplug.sh 10
