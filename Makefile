@@ -26,7 +26,8 @@ all: programs
 # --- packages -------------------------------------------------------------------------------------
 PACKAGES       := gcc g++ libc6-dev pkg-config libusb-1.0-0-dev libconfuse-dev libjansson-dev \
                   zlib1g-dev libssl-dev libhdf5-dev libxml2-dev libassimp-dev scdoc
-TEST_PACKAGES  := libcmocka-dev jq libseccomp-dev umockdev libumockdev-dev
+TEST_PACKAGES  := libcmocka-dev jq libseccomp-dev umockdev libumockdev-dev libocct-foundation-dev \
+                  libocct-modeling-data-dev libocct-modeling-algorithms-dev libocct-data-exchange-dev
 CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev libclang-rt-19-dev spin
 BENCH_PACKAGES := jq rt-tests liblapacke-dev libopenblas-dev libfcl-dev libccd-dev libbullet-dev \
                   libmujoco-dev libocct-foundation-dev libocct-modeling-data-dev \
@@ -111,6 +112,19 @@ $(BUILD)/emulated/make-firmware: tests/emulated/make_firmware.c $(EMULATED_SRC) 
 	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $(filter %.c,$^) -lm
 $(BUILD)/emulated/falcon.bin: $(BUILD)/emulated/make-firmware
 	$< $@
+# Where OpenCASCADE is installed: the importer of CAD files, and the tool its tests ask.
+OCCT_FOLDER := $(firstword $(wildcard /usr/include/opencascade /usr/local/include/opencascade))
+OCCT_LIBS   := -lTKIGES -lTKSTEP -lTKSTEPBase -lTKXSBase -lTKShHealing -lTKBO -lTKPrim -lTKTopAlgo \
+               -lTKGeomAlgo -lTKBRep -lTKGeomBase -lTKG3d -lTKG2d -lTKMath -lTKernel
+ifneq ($(wildcard $(OCCT_FOLDER)/STEPControl_Reader.hxx),)
+programs: $(BUILD)/haptic-import
+test-programs: $(BUILD)/tests/occt/occt_tool
+endif
+$(BUILD)/server/import/%.o $(BUILD)/tests/occt/%.o: CPPFLAGS += -isystem $(OCCT_FOLDER)
+$(BUILD)/haptic-import: $(BUILD)/server/import/occt_import.o
+	$(CXX) $(LDFLAGS) -o $@ $< $(OCCT_LIBS)
+$(BUILD)/tests/occt/occt_tool: $(BUILD)/tests/occt/occt_tool.o
+	$(CXX) $(LDFLAGS) -o $@ $< $(OCCT_LIBS) $(call pkg,--libs jansson)
 
 run: deps
 	@$(MAKE) --no-print-directory programs

@@ -39,6 +39,7 @@ int cmd_trial(int argc, char **argv);
 int cmd_qp(int argc, char **argv);
 int cmd_closest(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 
 /* All commands in the order of the help text, ended by a NULL name. */
 extern const command command_table[];

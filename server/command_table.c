@@ -23,5 +23,6 @@ const command command_table[] = {
     {"qp", cmd_qp, "quadratic programmes and contact problems from files"},
     {"closest", cmd_closest, "nearest points of a body or mesh"},
     {"latency", cmd_latency, "how well this machine keeps time"},
+    {"import", cmd_import, "CAD surfaces (STEP, IGES, BREP) into a body file"},
     {NULL, NULL, NULL},
 };
