@@ -28,5 +28,9 @@ bool info_has_ending(const char *path, const char *ending);
 /* The probes, each in its own file. */
 bool info_trace_accepts(const char *path, const char *head, size_t size);
 int info_trace_print(const char *path, bool wants_json);
+bool info_body_accepts(const char *path, const char *head, size_t size);
+int info_body_print(const char *path, bool wants_json);
+bool info_mesh_accepts(const char *path, const char *head, size_t size);
+int info_mesh_print(const char *path, bool wants_json);
 
 #endif

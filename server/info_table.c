@@ -2,5 +2,7 @@
 
 const info_probe info_table[] = {
     {"recording", info_trace_accepts, info_trace_print},
+    {"body", info_body_accepts, info_body_print},
+    {"mesh", info_mesh_accepts, info_mesh_print},
     {NULL, NULL, NULL},
 };

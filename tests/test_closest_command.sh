@@ -82,4 +82,9 @@ refused bad_from "--from: expected two numbers" "" $sphere --from 1 x
 refused from_outside "expected parameters within patch 0" "1,2,3
 " $sphere --from 7 7
 refused broken_json "broken.json:2:0: expected JSON" "" "$(echo '{"kind": "body",' > "$work/broken.json"; echo "$work/broken.json")"
+check info_counts_the_egg sh -c "'$haptic' info config/bodies/egg.json --json | jq -e '.patches == 1 and .poles == 2 and .periodic == 1 and .closed and .convex and .patch[0].convex == \"convex(-n)\"' > /dev/null"
+check info_counts_the_teapot sh -c "'$haptic' info config/bodies/teapot.json --json | jq -e '.patches == 32 and (.convex | not) and ([.patch[] | select(.convex != \"no\")] | length) == 8 and ([.patch[] | select(.poles != \"\")] | length) == 8' > /dev/null"
+check info_reads_as_text sh -c "'$haptic' info tests/data/bodies/lemon_a.json | grep -q 'seams       3 (3 creases), 0 open edges'"
+check info_of_a_mesh sh -c "'$haptic' info '$work/box.obj' --json | jq -e '.triangles == 12 and .closed' > /dev/null"
+check info_of_free_form_obj sh -c "'$haptic' info '$work/plane.obj' --json | jq -e '.patches == 1 and .patch[0].convex == \"flat\"' > /dev/null"
 check help sh -c "'$haptic' closest --help | grep -q '^usage: haptic closest'"
