@@ -112,6 +112,7 @@ $(BUILD)/emulated/make-firmware: tests/emulated/make_firmware.c $(EMULATED_SRC) 
 	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $(filter %.c,$^) -lm
 $(BUILD)/emulated/falcon.bin: $(BUILD)/emulated/make-firmware
 	$< $@
+
 # Where OpenCASCADE is installed: the importer of CAD files, and the tool its tests ask.
 OCCT_FOLDER := $(firstword $(wildcard /usr/include/opencascade /usr/local/include/opencascade))
 OCCT_LIBS   := -lTKIGES -lTKSTEP -lTKSTEPBase -lTKXSBase -lTKShHealing -lTKBO -lTKPrim -lTKTopAlgo \
