@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "geometry/nurbs_shapes.h"
 #include "geometry/nurbs_surface.h"
 
 enum { COUNT_MAX = 14 };
@@ -105,10 +106,142 @@ static void surface_derivatives_equal_differences(void **state)
     }
 }
 
+/* Against de Boor's triangle on the original knots: nothing shared with the Bezier pieces. */
+static void surfaces_equal_de_boor(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(12);
+    for (int k = 0; k < test_effort(300); k++) {
+        nurbs_surface s = random_surface(&r);
+        nurbs_span span = {0, 0};
+        for (int i = 0; i < 20; i++) {
+            double u = test_random_between(&r, nurbs_surface_low(&s, 0), nurbs_surface_high(&s, 0));
+            double v = test_random_between(&r, nurbs_surface_low(&s, 1), nurbs_surface_high(&s, 1));
+            if (i == 0)
+                u = nurbs_surface_high(&s, 0);
+            if (i == 1)
+                v = nurbs_surface_low(&s, 1);
+            double rows[COUNT_MAX * 4], h[4];
+            for (int row = 0; row < s.count[0]; row++)
+                nurbs_evaluate_homogeneous(s.degree[1], s.count[1], s.knots[1],
+                                           s.points + (ptrdiff_t)4 * row * s.count[1], v,
+                                           rows + (ptrdiff_t)4 * row);
+            nurbs_evaluate_homogeneous(s.degree[0], s.count[0], s.knots[0], rows, u, h);
+            vec3 expected = {h[0] / h[3], h[1] / h[3], h[2] / h[3]};
+            jet j;
+            nurbs_surface_jet(&s, u, v, &span, &j);
+            assert_vec3_near(j.p, expected, 1e-12);
+            assert_vec3_near(nurbs_surface_point(&s, u, v), expected, 1e-12);
+        }
+        nurbs_surface_free(&s);
+    }
+}
+
+static void iso_curves_lie_on_their_surface(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(13);
+    for (int k = 0; k < test_effort(200); k++) {
+        nurbs_surface s = random_surface(&r);
+        for (int d = 0; d < 2; d++) {
+            double x = test_random_between(&r, nurbs_surface_low(&s, d), nurbs_surface_high(&s, d));
+            nurbs_curve c;
+            assert_int_equal(nurbs_surface_iso_curve(&s, d, x, &c, NULL), HR_OK);
+            for (int i = 0; i < 5; i++) {
+                double h, t = inside(&r, c.breaks, c.span_count, &h);
+                jet on_curve, on_surface;
+                nurbs_curve_jet(&c, t, NULL, &on_curve);
+                nurbs_surface_jet(&s, d ? t : x, d ? x : t, NULL, &on_surface);
+                double scale = scale_of(&on_surface);
+                assert_vec3_near(on_curve.p, on_surface.p, 1e-12);
+                assert_vec3_near(on_curve.d1[0], on_surface.d1[1 - d], 1e-11 * scale);
+                assert_vec3_near(on_curve.d2[0], on_surface.d2[d ? JET_UU : JET_VV], 1e-10 * scale);
+            }
+            nurbs_curve_free(&c);
+        }
+        nurbs_surface_free(&s);
+    }
+}
+
+/* Zero on the shape; the formulas of the six shapes around the origin. */
+static double off_shape(const nurbs_shape *s, vec3 p)
+{
+    const double *m = s->measures;
+    double r = hypot(p.x, p.y);
+    switch (s->kind) {
+    case NURBS_SPHERE:
+        return vec3_length(p) - m[0];
+    case NURBS_ELLIPSOID:
+        return vec3_length((vec3){p.x / m[0], p.y / m[1], p.z / m[2]}) - 1;
+    case NURBS_CYLINDER:
+        return r - m[0];
+    case NURBS_CONE:
+        return r - m[0] * (1 - p.z / m[1]);
+    case NURBS_TORUS:
+        return hypot(r - m[0], p.z) - m[1];
+    default:
+        return p.z;
+    }
+}
+
+/* Also the normal must point away from the solid: outside, off_shape grows. */
+static void shapes_are_exact_and_face_outward(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(14);
+    for (int kind = 0; kind < NURBS_SHAPE_KINDS; kind++)
+        for (int k = 0; k < 20; k++) {
+            nurbs_shape shape = {.kind = (nurbs_shape_kind)kind};
+            for (int i = 0; i < NURBS_MEASURES_MAX; i++)
+                shape.measures[i] = test_random_between(&r, 0.2, 0.5) + (i == 0);
+            pose place = test_random_pose(&r, 2.0);
+            nurbs_surface s;
+            assert_int_equal(nurbs_shape_make(&shape, place, &s, NULL), HR_OK);
+            for (int i = 0; i < 50; i++) {
+                jet j;
+                nurbs_surface_jet(&s, test_random_between(&r, 0, 1),
+                                  test_random_between(&r, 0.02, 0.98), NULL, &j);
+                vec3 p = pose_apply_inverse(place, j.p);
+                assert_near(off_shape(&shape, p), 0, 1e-14);
+                vec3 n = pose_rotate_inverse(place, vec3_cross(j.d1[0], j.d1[1]));
+                n = vec3_normalize_or(n, n);
+                bool is_flat = kind == NURBS_PLANE || kind == NURBS_DISC;
+                if (!is_flat)
+                    assert_true(off_shape(&shape, vec3_add_scaled(p, 1e-3, n)) > 0);
+            }
+            nurbs_surface_free(&s);
+        }
+}
+
+static void bad_numbers_are_refused(void **state)
+{
+    (void)state;
+    double knots[] = {0, 0, 1, 1}, points[] = {0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1};
+    nurbs_surface s = {0};
+    hr_error error = {""};
+    int one[2] = {1, 1}, two[2] = {2, 2}, eight[2] = {8, 1};
+    assert_int_equal(nurbs_surface_make(eight, two, knots, 4, knots, 4, points, &s, &error),
+                     HR_ERR_FORMAT);
+    assert_string_equal(error.text, "expected a degree from 1 to 7 in u, found 8");
+    points[7] = 0;
+    assert_int_equal(nurbs_surface_make(one, two, knots, 4, knots, 4, points, &s, &error),
+                     HR_ERR_FORMAT);
+    assert_string_equal(error.text, "expected a positive weight for point [0][1], found 0");
+    points[7] = 1;
+    points[8] = (double)INFINITY;
+    assert_int_equal(nurbs_surface_make(one, two, knots, 4, knots, 4, points, &s, &error),
+                     HR_ERR_NOT_FINITE);
+    assert_null(s.pieces);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(surface_derivatives_equal_differences),
+        cmocka_unit_test(surfaces_equal_de_boor),
+        cmocka_unit_test(iso_curves_lie_on_their_surface),
+        cmocka_unit_test(shapes_are_exact_and_face_outward),
+        cmocka_unit_test(bad_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,9 +174,138 @@ static void wrong_knots_are_refused(void **state)
     }
 }
 
+static parametric_body parse(const char *text)
+{
+    parametric_body b;
+    hr_error error = {""};
+    if (body_parse_json(text, "test", &b, &error) != HR_OK)
+        fail_msg("%s", error.text);
+    return b;
+}
+
+/* A roof of two planes in one patch of degree 1: the ridge must become an edge. */
+static void creases_split_a_patch(void **state)
+{
+    (void)state;
+    parametric_body b =
+        parse("{\"kind\":\"patch\",\"degree\":[1,1],\"knots\":[[0,0,1,2,2],[0,0,1,1]],\"points\":"
+              "[[[-1,0,0],[-1,1,0]],[[0,0,1],[0,1,1]],[[1,0,0],[1,1,0]]]}");
+
+    assert_int_equal(b.face_count, 2);
+    assert_int_equal(b.edge_count, 7);
+    assert_near(b.faces[0].high[0], 1.0, 0);
+    assert_near(b.faces[1].low[0], 1.0, 0);
+    int ridge = b.faces[0].edges[SIDE_U1];
+    assert_int_equal(ridge, b.faces[1].edges[SIDE_U0]);
+    assert_false(b.edges[ridge].is_smooth);
+    /* One-sided derivatives: left of the ridge it rises, right of it it falls. */
+    jet left, right;
+    body_face_jet(&b, 0, 1.0, 0.5, NULL, &left);
+    body_face_jet(&b, 1, 1.0, 0.5, NULL, &right);
+    assert_near(left.d1[0].z, 1.0, 1e-15);
+    assert_near(right.d1[0].z, -1.0, 1e-15);
+    parametric_body_free(&b);
+}
+
+/* Two half cylinders of half a turn each: split in the middle, along with their neighbours. */
+static void wide_faces_are_split_with_their_neighbours(void **state)
+{
+    (void)state;
+    static const char text
+        [] = "{\"kind\":\"patches\",\"patches\":[%s,%s]}",
+    half[] =
+        "{\"degree\":[2,1],\"knots\":[[0,0,0,0.5,0.5,1,1,1],[0,0,1,1]],\"points\":[[[1,0,%s],[1,0,"
+        "%s]],[[1,1,%s],[1,1,%s]],[[0,1,%s],[0,1,%s]],[[-1,1,%s],[-1,1,%s]],[[-1,0,%s],[-1,0,%s]]]"
+        ",\"weights\":[[1,1],[0.70710678118654757,0.70710678118654757],[1,1],[0.70710678118654757,"
+        "0.70710678118654757],[1,1]]}";
+    char low[700], high[700], all[1600];
+    snprintf(low, sizeof low, half, "0", "1", "0", "1", "0", "1", "0", "1", "0", "1");
+    snprintf(high, sizeof high, half, "1", "2", "1", "2", "1", "2", "1", "2", "1", "2");
+    snprintf(all, sizeof all, text, low, high);
+    parametric_body b = parse(all);
+
+    assert_int_equal(b.face_count, 4);
+    int seams = 0;
+    for (int i = 0; i < b.edge_count; i++)
+        seams += b.edges[i].use_count == 2;
+    assert_int_equal(seams, 4); /* two along the split, two between the halves */
+    for (int i = 0; i < 4; i++)
+        assert_near(b.faces[i].normal_span, 1.5707963267948966, 1e-9);
+    parametric_body_free(&b);
+}
+
+/* Faces of a closed body all look out: against the direction from its middle. */
+static void closed_convex_bodies_look_out(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"config/bodies/egg.json", "config/bodies/sphere-six.json",
+                                        "tests/data/bodies/lemon_b.json"};
+    for (int k = 0; k < HR_COUNT(files); k++) {
+        parametric_body b = load(files[k]);
+        vec3 middle = {0, 0, 0};
+        for (int i = 0; i < b.sample_count; i++)
+            middle = vec3_add_scaled(middle, 1.0 / b.sample_count, b.samples[i].p);
+        assert_true(b.is_closed && b.is_convex);
+        for (int i = 0; i < b.sample_count; i++) {
+            const body_sample *s = &b.samples[i];
+            jet j;
+            body_face_jet(&b, s->face, s->u, s->v, NULL, &j);
+            vec3 n = body_regular_normal(&b, s->face, &j);
+            assert_true(b.faces[s->face].outward * vec3_dot(n, vec3_sub(j.p, middle)) >= 0);
+        }
+        parametric_body_free(&b);
+    }
+}
+
+/* The data's own description: which patches are convex, and on which side. */
+static void shipped_patches_are_classified(void **state)
+{
+    (void)state;
+    parametric_body b = load("config/bodies/saddle.json");
+    assert_int_equal(b.faces[0].convexity, FACE_NOT_CONVEX);
+    assert_false(b.is_convex);
+    parametric_body_free(&b);
+    b = load("config/bodies/roof.json");
+    assert_int_equal(b.faces[0].convexity, FACE_CONVEX_MINUS);
+    assert_true(b.faces[0].outward < 0);
+    parametric_body_free(&b);
+    b = load("config/bodies/teapot.json");
+    assert_int_equal(b.surface_count, 32);
+    for (int i = 0; i < b.face_count; i++) {
+        int s = b.faces[i].surface;
+        if ((s >= 4 && s <= 7) || s >= 28)
+            assert_int_equal(b.faces[i].convexity, FACE_CONVEX_PLUS);
+        assert_int_equal(b.faces[i].collapsed[SIDE_V0] >= 0, (s >= 20 && s <= 23) || s >= 28);
+    }
+    parametric_body_free(&b);
+}
+
+static void a_promise_is_checked_and_can_be_taken_back(void **state)
+{
+    (void)state;
+    static const char torus[] = "{\"kind\":\"body\"%s,\"patches\":[{\"shape\":\"torus\",\"radius\":"
+                                "1,\"tube\":0.3}]}";
+    static const char sheet[] = "{\"kind\":\"patches\",\"closed\":true,\"patches\":[{\"shape\":"
+                                "\"plane\",\"size_x\":1,\"size_y\":2}]}";
+    char text[200];
+    snprintf(text, sizeof text, torus, "");
+    expect_refused(text, "patch 0: at u = ");
+    snprintf(text, sizeof text, torus, ",\"convex\":false");
+    parametric_body b = parse(text);
+    assert_true(b.is_closed && !b.is_convex);
+    assert_true(b.faces[0].is_periodic[0] && b.faces[0].is_periodic[1]);
+    parametric_body_free(&b);
+    expect_refused(sheet, "patch 0: side u0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(creases_split_a_patch),
+        cmocka_unit_test(wide_faces_are_split_with_their_neighbours),
+        cmocka_unit_test(closed_convex_bodies_look_out),
+        cmocka_unit_test(shipped_patches_are_classified),
+        cmocka_unit_test(a_promise_is_checked_and_can_be_taken_back),
         cmocka_unit_test(lemon_has_three_faces_edges_and_two_vertices),
         cmocka_unit_test(edges_lie_on_both_their_faces),
         cmocka_unit_test(planar_body_is_a_ring_of_curves),
