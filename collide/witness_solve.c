@@ -4,6 +4,8 @@
 
 /* Relative to a matrix of unit diagonal: below this a pivot counts as zero. */
 static const double pivot_min = 1e-6;
+/* Cosine between D and the tangents below which the coupled majoriser is the better one. */
+static const double coupled_slope = 0.05;
 /* Share of the size below which a tangent is collapsed. */
 static const double collapsed = 1e-6;
 /* Share of a parameter's range that one step may take: a Newton step from an inflected region
@@ -92,13 +94,11 @@ HR_RT static bool lu_solve(double a[WITNESS_UNKNOWNS][WITNESS_UNKNOWNS], int n, 
     return true;
 }
 
-/* Rows of the contact form that hold a tangent against a normal carry 1/m: times the size. */
-HR_RT static inline double row_factor(const witness_system *s, int i, double size)
+/* Rows of the contact form that hold a tangent against a normal. */
+HR_RT static inline bool is_angle(const witness_system *s, int i)
 {
     bool is_b = i >= s->na;
-    bool is_angle =
-        (s->form == WITNESS_CONTACT_A && is_b) || (s->form == WITNESS_CONTACT_B && !is_b);
-    return is_angle ? size : 1.0;
+    return (s->form == WITNESS_CONTACT_A && is_b) || (s->form == WITNESS_CONTACT_B && !is_b);
 }
 
 HR_RT static void reduce(const witness_system *s, unsigned fixed, double gain, double feedforward,
@@ -111,7 +111,8 @@ HR_RT static void reduce(const witness_system *s, unsigned fixed, double gain, d
     out->n = n;
     for (int k = 0; k < n; k++) {
         int i = out->index[k];
-        double row = inverse_scale[i] * row_factor(s, i, size);
+        /* an angle's row carries 1/m: times the size */
+        double row = inverse_scale[i] * (is_angle(s, i) ? size : 1.0);
         out->r[k] = (-gain * s->g[i] - feedforward * s->b[i]) * row;
         for (int l = 0; l < n; l++) {
             int j = out->index[l];
@@ -142,15 +143,16 @@ HR_RT static void keep_positive(double c[3])
 }
 
 /* c blockdiag(J^T J, L^T L) + blockdiag((D.J2)+, (-D.L2)+): positive definite on regular features,
- * dominates H, so its step descends. Always the gradient's right side, without feed-forward: far
- * from the root the rate of the root says nothing. */
-HR_RT static void majorise(const witness_system *s, unsigned fixed, double gain,
+ * dominates H, so its step descends. Coupled, it is [J -L]^T [J -L] + the same: closer to H and as
+ * good a bound, but without rank where tangents are shared and flat. Always the gradient's right
+ * side, without feed-forward: far from the root the rate of the root says nothing. */
+HR_RT static void majorise(const witness_system *s, unsigned fixed, double gain, bool is_coupled,
                            const double *inverse_scale, reduced *out)
 {
     double both = 1.0;
     unsigned all_a = (1u << s->na) - 1u;
     unsigned all = (1u << s->n) - 1u;
-    if ((~fixed & all_a) && (~fixed & all & ~all_a))
+    if (!is_coupled && (~fixed & all_a) && (~fixed & all & ~all_a))
         both = 2.0;
     double blocks[2][3];
     for (int side = 0; side < 2; side++) {
@@ -171,12 +173,13 @@ HR_RT static void majorise(const witness_system *s, unsigned fixed, double gain,
         out->r[k] = -gain * vec3_dot(s->tangent[i], s->difference) * inverse_scale[i];
         for (int l = 0; l < out->n; l++) {
             int j = out->index[l];
-            out->a[k][l] = 0.0;
-            if ((j >= s->na) != side)
-                continue;
-            out->a[k][l] = both * vec3_dot(s->tangent[i], s->tangent[j]) * inverse_scale[i] *
-                               inverse_scale[j] +
-                           blocks[side][(i - first) + (j - first)];
+            bool is_same_side = (j >= s->na) == side;
+            double product = vec3_dot(s->tangent[i], s->tangent[j]);
+            out->a[k][l] = is_same_side || is_coupled
+                               ? both * product * inverse_scale[i] * inverse_scale[j]
+                               : 0.0;
+            if (is_same_side)
+                out->a[k][l] += blocks[side][(i - first) + (j - first)];
         }
     }
 }
@@ -199,21 +202,32 @@ HR_RT static bool levenberg(const reduced *s, double *y)
     return false;
 }
 
-/* The contact form where it is singular: least squares, pulled toward no motion. */
-HR_RT static bool least_squares(const reduced *s, double *y)
+/* The contact form where it is singular: flat against flat. A little relative curvature, as convex
+ * bodies have it, sends a tilted flat to its nearer border and leaves a parallel one alone. */
+HR_RT static bool solve_curved(const witness_system *s, const reduced *system, double *y)
 {
-    reduced t = *s;
-    for (int i = 0; i < s->n; i++) {
-        t.r[i] = 0.0;
-        for (int k = 0; k < s->n; k++)
-            t.r[i] += s->a[k][i] * s->r[k];
-        for (int j = 0; j < s->n; j++) {
-            t.a[i][j] = 0.0;
-            for (int k = 0; k < s->n; k++)
-                t.a[i][j] += s->a[k][i] * s->a[k][j];
-        }
+    double lambda = 1e-5;
+    for (int attempt = 0; attempt < LEVENBERG_TRIES; attempt++, lambda *= 10.0) {
+        reduced t = *system;
+        for (int k = 0; k < t.n; k++)
+            if (is_angle(s, t.index[k]))
+                t.a[k][k] += lambda;
+        if (!lu_solve(t.a, t.n, t.r))
+            continue;
+        for (int i = 0; i < t.n; i++)
+            y[i] = t.r[i];
+        return true;
     }
-    return levenberg(&t, y);
+    return false;
+}
+
+/* Largest cosine between D and a tangent. */
+HR_RT static double largest_slope(const witness_system *s, const double *inverse_scale)
+{
+    double worst = 0.0;
+    for (int i = 0; i < s->n; i++)
+        worst = witness_larger(worst, fabs(s->g[i]) * inverse_scale[i]);
+    return worst / vec3_length(s->difference);
 }
 
 /* H is not positive definite on the free unknowns. */
@@ -223,7 +237,18 @@ HR_RT static uint32_t fall_back(const witness_system *s, unsigned fixed, double 
 {
     if (why == FACTOR_SINGULAR && levenberg(work, y))
         return WITNESS_NON_UNIQUE;
-    majorise(s, fixed, gain, inverse_scale, work);
+    /* near the end blocks would creep along two almost parallel flats; from afar they turn better
+     */
+    reduced coupled = *work;
+    majorise(s, fixed, gain, true, inverse_scale, &coupled);
+    if (largest_slope(s, inverse_scale) < coupled_slope &&
+        cholesky(coupled.a, coupled.n, pivot_min) == FACTOR_GOOD) {
+        cholesky_solve(coupled.a, coupled.n, coupled.r);
+        for (int i = 0; i < coupled.n; i++)
+            y[i] = coupled.r[i];
+        return WITNESS_MAJORISED;
+    }
+    majorise(s, fixed, gain, false, inverse_scale, work);
     if (levenberg(work, y))
         return WITNESS_MAJORISED;
     for (int i = 0; i < work->n; i++)
@@ -310,7 +335,7 @@ HR_RT static uint32_t solve_free(const witness_system *s, unsigned fixed, double
         else
             flags = fall_back(s, fixed, gain, inverse_scale, result, &kept, y);
     } else if (!lu_solve(work.a, work.n, work.r)) {
-        flags = least_squares(&kept, y) ? WITNESS_NON_UNIQUE : WITNESS_STUCK;
+        flags = solve_curved(s, &kept, y) ? WITNESS_NON_UNIQUE : WITNESS_STUCK;
     }
     const double *found = flags ? y : work.r;
     for (int i = 0; i < s->n; i++)
