@@ -4,9 +4,10 @@
 #include "collide/closest.h"
 #include "solver/cable_internal.h"
 
-/* Compliance of the strain limits, 1/kg: an impulse of 1 N s overshoots by 1e-8 m/s. Contacts are
- * hard, so strain has to give way where both cannot be. */
-#define STRAIN_SOFTNESS 1e-8
+/* Compliance of the strain limits relative to a particle's: an impulse that stops a particle at
+ * 1 m/s overshoots by 2.5e-10 m/s. Contacts are hard, so strain has to give way where both cannot
+ * be. */
+#define STRAIN_SOFTNESS 2.5e-10
 
 /* Edge rows only between the vertices, which have rows of their own. */
 #define EDGE_INSIDE 0.02
@@ -108,13 +109,13 @@ static hr_status add_strain(cable *c, int i, double dt)
     if (c->settings.max_strain > 0) {
         contact_row_longest(&row, key_of(KEY_LONGEST, 0, 0, i), &to, &from, n, length,
                             (1 + c->settings.max_strain) * c->rest[i], dt);
-        row.softness = STRAIN_SOFTNESS;
+        row.softness = STRAIN_SOFTNESS / c->particle_mass;
         status = contact_row_emit(&row, c->qp);
     }
     if (status == HR_OK && c->settings.min_strain < 0) {
         contact_row_shortest(&row, key_of(KEY_SHORTEST, 0, 0, i), &to, &from, n, length,
                              (1 + c->settings.min_strain) * c->rest[i], dt);
-        row.softness = STRAIN_SOFTNESS;
+        row.softness = STRAIN_SOFTNESS / c->particle_mass;
         status = contact_row_emit(&row, c->qp);
     }
     return status == HR_ERR_INFEASIBLE ? HR_OK : status; /* both ends held: nothing to be done */
@@ -160,7 +161,7 @@ static hr_status add_cut(cable *c, int i, double dt, int pass, int *added)
     contact_row row;
     contact_row_longest(&row, key_of(KEY_CUT, pass, 0, i), &to, &from, n,
                         vec3_dot(n, vec3_sub(c->x[i + 1], c->x[i])), limit, dt);
-    row.softness = STRAIN_SOFTNESS;
+    row.softness = STRAIN_SOFTNESS / c->particle_mass;
     (*added)++;
     return contact_row_emit(&row, c->qp);
 }

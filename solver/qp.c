@@ -12,7 +12,7 @@ enum { ENTRIES_PER_ROW = 12 };
 
 qp_settings qp_settings_default(void)
 {
-    return (qp_settings){.feasibility = 1e-9, .dependence = 1e-12};
+    return (qp_settings){.feasibility = 1e-11, .dependence = 1e-12};
 }
 
 void qp_configure(qp *q, qp_settings settings)
@@ -394,7 +394,7 @@ HR_RT int qp_certificate(const qp *q, int *rows, double *factors, int room)
     }
     count++;
     for (int i = 0; i < q->na && p->norm > 0; i++) {
-        if (q->comb[i] == 0.0)
+        if (fabs(q->comb[i]) < 1e-12) /* rounding, perhaps of the wrong sign */
             continue;
         if (count < room) {
             rows[count] = q->active[i].row;

@@ -38,7 +38,7 @@ typedef struct qp_limits {
 } qp_limits;
 
 typedef struct qp_settings {
-    double feasibility; /* violation of a unit row that is none; 1e-9 */
+    double feasibility; /* violation of a unit row that is none; 1e-11 */
     double dependence;  /* squared sine below which a row is a combination of others; 1e-12 */
     bool is_eager;      /* L^-1 J' for all rows at once, for comparison */
 } qp_settings;

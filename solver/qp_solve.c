@@ -13,7 +13,7 @@ enum {
 };
 
 /* Self-check above which a result is refined, and above which it is reported as degraded. */
-#define GOOD     0.1 /* times the feasibility asked for */
+#define GOOD     1.0 /* times the feasibility asked for */
 #define DEGRADED 1e-7
 
 typedef struct search {
