@@ -200,6 +200,7 @@ BENCH_RUN       = $(if $(ONLY),$(filter %/bench_$(ONLY),$(BENCH_PROGRAMS)),$(BEN
 
 # Libraries of the peers, by group: BENCH_LIBS_witness, BENCH_CPPFLAGS_witness, ...
 BENCH_LIBS_witness     := -lTKGeomAlgo -lTKGeomBase -lTKG3d -lTKG2d -lTKMath -lTKernel -lfcl -lccd
+BENCH_LIBS_qp          := -llapacke -lopenblas
 BENCH_CPPFLAGS_witness := -isystem /usr/include/opencascade -isystem /usr/include/eigen3
 
 # A function, because make would take a percent sign in the rule below for the group's name.

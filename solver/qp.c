@@ -38,9 +38,9 @@ static bool allocate_matrix(qp *q)
 {
     size_t n = (size_t)q->limits.variables, size = (size_t)q->limits.envelope;
     q->k = (qp_envelope){0, calloc(n, sizeof(int)), calloc(n + 1, sizeof(long)),
-                         calloc(size, sizeof(double))};
+                         calloc(size, sizeof(double)), NULL};
     q->l = (qp_envelope){0, calloc(n, sizeof(int)), calloc(n + 1, sizeof(long)),
-                         calloc(size, sizeof(double))};
+                         calloc(size, sizeof(double)), calloc(n, sizeof(double))};
     q->b = calloc(n, sizeof(double));
     q->x = calloc(n, sizeof(double));
     q->free_x = calloc(n, sizeof(double));
@@ -50,8 +50,8 @@ static bool allocate_matrix(qp *q)
     q->group_blend = calloc(n, sizeof(double));
     q->mark = calloc(n, sizeof(int));
     return q->k.first && q->k.start && q->k.value && q->l.first && q->l.start && q->l.value &&
-           q->b && q->x && q->free_x && q->direction && q->rhs && q->group && q->group_blend &&
-           q->mark;
+           q->l.inverse && q->b && q->x && q->free_x && q->direction && q->rhs && q->group &&
+           q->group_blend && q->mark;
 }
 
 static bool allocate_rows(qp *q)
@@ -102,12 +102,12 @@ void qp_destroy(qp *q)
 {
     if (!q)
         return;
-    void *memory[] = {q->k.first, q->k.start, q->k.value, q->l.first,     q->l.start,
-                      q->l.value, q->b,       q->x,       q->free_x,      q->direction,
-                      q->rhs,     q->group,   q->rows,    q->group_blend, q->mark,
-                      q->index,   q->value,   q->unit,    q->slot_row,    q->active,
-                      q->r,       q->warm,    q->gram,    q->warm_table,  q->warm_order,
-                      q->w,       q->comb};
+    void *memory[] = {q->k.first, q->k.start, q->k.value,  q->l.first,     q->l.start,
+                      q->l.value, q->b,       q->x,        q->free_x,      q->direction,
+                      q->rhs,     q->group,   q->rows,     q->group_blend, q->mark,
+                      q->index,   q->value,   q->unit,     q->slot_row,    q->active,
+                      q->r,       q->warm,    q->gram,     q->warm_table,  q->warm_order,
+                      q->w,       q->comb,    q->l.inverse};
     for (int i = 0; i < HR_COUNT(memory); i++)
         free(memory[i]);
     free(q);
@@ -264,7 +264,7 @@ HR_RT void qp_rows_begin(qp *q)
     q->is_structure_new = true;
 }
 
-HR_RT static hr_status check_row(qp *q, const qp_row *row)
+HR_RT static hr_status check_bounds(const qp *q, const qp_row *row)
 {
     if (q->m >= q->limits.rows || row->count < 0 || q->entries + row->count > q->limits.entries)
         return HR_ERR_CAPACITY;
@@ -272,50 +272,59 @@ HR_RT static hr_status check_row(qp *q, const qp_row *row)
         return isnan(row->low) || isnan(row->high) ? HR_ERR_NOT_FINITE : HR_ERR_ARGUMENT;
     if (!isfinite(row->softness))
         return HR_ERR_NOT_FINITE;
-    if (row->softness < 0)
-        return HR_ERR_ARGUMENT;
-    q->mark_stamp++;
+    return row->softness < 0 ? HR_ERR_ARGUMENT : HR_OK;
+}
+
+/* Copies the entries that are not zero; refuses places out of range or named twice. */
+HR_RT static hr_status copy_entries(qp *q, const qp_row *row, qp_stored_row *to)
+{
+    int stamp = ++q->mark_stamp, count = 0, from = q->n;
+    int *index = q->index + q->entries;
+    double *value = q->value + q->entries, squares = 0;
     for (int i = 0; i < row->count; i++) {
         int at = row->index[i];
-        if (at < 0 || at >= q->n || q->mark[at] == q->mark_stamp)
+        double v = row->value[i];
+        if ((unsigned)at >= (unsigned)q->n || q->mark[at] == stamp)
             return HR_ERR_ARGUMENT;
+        q->mark[at] = stamp;
+        index[count] = at;
+        value[count] = v;
+        squares += v * v;
+        count += v != 0.0;
+        from = v != 0.0 && at < from ? at : from;
+    }
+    to->count = count;
+    to->from = from;
+    to->size = sqrt(squares);
+    if (isfinite(to->size))
+        return HR_OK;
+    for (int i = 0; i < row->count; i++)
         if (!isfinite(row->value[i]))
             return HR_ERR_NOT_FINITE;
-        q->mark[at] = q->mark_stamp;
-    }
-    return HR_OK;
+    return HR_ERR_ARGUMENT; /* so large that its length overflows */
 }
 
 HR_RT hr_status qp_row_add(qp *q, const qp_row *row)
 {
-    hr_status status = check_row(q, row);
+    qp_stored_row *to = &q->rows[q->m];
+    hr_status status = check_bounds(q, row);
+    if (status == HR_OK) {
+        *to = (qp_stored_row){.key = row->key,
+                              .start = q->entries,
+                              .low = row->low,
+                              .high = row->high,
+                              .softness = row->softness,
+                              .slot = -1,
+                              .place = -1,
+                              .is_equality = row->low == row->high};
+        status = copy_entries(q, row, to);
+    }
     if (status != HR_OK) {
         q->is_refused = true;
         return status;
     }
-    qp_stored_row *to = &q->rows[q->m];
-    *to = (qp_stored_row){.key = row->key,
-                          .start = q->entries,
-                          .low = row->low,
-                          .high = row->high,
-                          .softness = row->softness,
-                          .slot = -1,
-                          .place = -1,
-                          .from = q->n,
-                          .is_equality = row->low == row->high};
-    double squares = 0;
-    for (int i = 0; i < row->count; i++) {
-        if (row->value[i] == 0.0)
-            continue;
-        int at = row->index[i];
-        q->index[q->entries] = at;
-        q->value[q->entries++] = row->value[i];
-        to->count++;
-        to->from = at < to->from ? at : to->from;
-        squares += row->value[i] * row->value[i];
-    }
-    to->size = sqrt(squares);
     to->norm = to->size;
+    q->entries += to->count;
     if (!q->is_structure_new)
         qp_guess_norm(q, to);
     q->m++;

@@ -30,13 +30,14 @@ HR_RT hr_status qp_envelope_factor(const qp_envelope *k, qp_envelope *l, double 
             int fj = l->first[j], from = fi > fj ? fi : fj;
             const double *other = l->value + l->start[j];
             double sum = qp_dot(row + (from - fi), other + (from - fj), j - from);
-            row[j - fi] = (source[j - fi] - sum) / other[j - fj];
+            row[j - fi] = (source[j - fi] - sum) * l->inverse[j];
         }
         double diagonal = source[i - fi];
         double pivot = diagonal - qp_dot(row, row, i - fi);
         if (!(diagonal > 0) || !(pivot > least * diagonal) || !isfinite(pivot))
             return HR_ERR_SINGULAR;
         row[i - fi] = sqrt(pivot);
+        l->inverse[i] = 1.0 / row[i - fi];
     }
     return HR_OK;
 }
@@ -49,7 +50,7 @@ HR_RT void qp_envelope_forward(const qp_envelope *l, double *y, int from)
         if (first > last && y[i] == 0.0)
             continue;
         const double *row = l->value + l->start[i] - l->first[i];
-        y[i] = (y[i] - qp_dot(row + first, y + first, i - first)) / row[i];
+        y[i] = (y[i] - qp_dot(row + first, y + first, i - first)) * l->inverse[i];
         last = i;
     }
 }
@@ -61,7 +62,7 @@ HR_RT void qp_envelope_backward(const qp_envelope *l, double *y)
             continue;
         int first = l->first[i];
         const double *row = l->value + l->start[i];
-        y[i] /= row[i - first];
+        y[i] *= l->inverse[i];
         qp_add_scaled(y + first, -y[i], row, i - first);
     }
 }

@@ -9,9 +9,10 @@
 
 typedef struct qp_envelope {
     int size;
-    int *first;    /* size entries: first stored column of the row */
-    long *start;   /* size + 1 entries: where the row starts in value */
-    double *value; /* start[size] entries */
+    int *first;      /* size entries: first stored column of the row */
+    long *start;     /* size + 1 entries: where the row starts in value */
+    double *value;   /* start[size] entries */
+    double *inverse; /* of the diagonal, for factors; otherwise NULL */
 } qp_envelope;
 
 /* Fills start from first; returns the number of values. */
