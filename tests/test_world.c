@@ -207,6 +207,135 @@ static void what_cannot_be_played_is_refused(void **state)
     print_message("%s\n", error.text);
 }
 
+/* --- bodies that move freely ------------------------------------------------------------------ */
+
+static world *play(scene *s, config *c)
+{
+    hr_error error = {{0}};
+    world *w = NULL;
+    c->world.near_distance_m = 1;
+    if (world_create(s, c, &w, &error) != HR_OK)
+        fail_msg("%s", error.text);
+    return w;
+}
+
+static scene_body *add_free(scene *s, scene_shape kind, double mass, vec3 at)
+{
+    scene_body *b = add_ball(s, at, 0.01);
+    b->shape = kind;
+    b->half_size_m = (vec3){0.01, 0.015, 0.02};
+    b->half_length_m = 0.02;
+    b->motion = SCENE_FREE;
+    b->mass_kg = mass;
+    return b;
+}
+
+static actor_body run_world(world *w, const tool_sample *hand, int body, int from, int steps)
+{
+    actor_body out;
+    for (int i = from; i < from + steps; i++)
+        world_step(w, hand, 1, 2000000L * i, 0.002);
+    world_body(w, body, &out);
+    return out;
+}
+
+/* v = g / c (1 - exp(-c t)) with the air's c = 0.5 / s; Euler's error is g h / 2. */
+static void free_bodies_fall(void **state)
+{
+    (void)state;
+    scene s;
+    config c;
+    settle(&s, &c);
+    s.gravity = (vec3){0, 0, -9.81};
+    add_free(&s, SCENE_ELLIPSOID, 0.1, (vec3){0, 0, 1});
+    world *w = play(&s, &c);
+    actor_body b = run_world(w, &(tool_sample){0}, 0, 0, 150);
+    assert_near(b.velocity.linear.z, -9.81 / 0.5 * (1 - exp(-0.5 * 0.3)), 0.01);
+    assert_near(b.acceleration.linear.z, -9.81 * exp(-0.5 * 0.3), 0.05);
+    world_destroy(w);
+}
+
+/* Dropped from 20 mm on a floor, every shape comes to rest on it, and stays. */
+static void free_bodies_come_to_rest(void **state)
+{
+    (void)state;
+    const scene_shape kinds[] = {SCENE_SPHERE, SCENE_ELLIPSOID, SCENE_CAPSULE, SCENE_BOX};
+    for (int i = 0; i < HR_COUNT(kinds); i++) {
+        scene s;
+        config c;
+        settle(&s, &c);
+        s.gravity = (vec3){0, 0, -9.81};
+        scene_body *b = add_free(&s, kinds[i], 0.1, (vec3){0, 0, 0.05});
+        b->world_from_body.rotation = quat_from_rotation_vector((vec3){0.4, 0.2, 0});
+        b->material.static_friction = 0.4;
+        scene_body *floor = add_ball(&s, (vec3){0, 0, 0}, 0);
+        floor->shape = SCENE_PLANE;
+        world *w = play(&s, &c);
+        actor_body rest = run_world(w, &(tool_sample){0}, 0, 0, 6000);
+        double height[] = {0.01, 0.01, 0.01, 0.02}; /* the box stands on its end */
+        assert_near(rest.world_from_body.origin.z, height[i], 2e-4);
+        assert_true(fabs(rest.velocity.linear.z) < 1e-3);
+        assert_true(world_energy(w) < 0.1 * 9.81 * (height[i] + 5e-4));
+        world_destroy(w);
+    }
+}
+
+/* On a slope of angle s a box stays if tan s < mu and else gains g (sin s - mu cos s). */
+static void friction_decides_on_a_slope(void **state)
+{
+    (void)state;
+    for (int slides = 0; slides < 2; slides++) {
+        double mu = 0.5, slope = atan(slides ? 0.7 : 0.4);
+        scene s;
+        config c;
+        settle(&s, &c);
+        /* The floor is level, gravity leans. */
+        s.gravity = (vec3){9.81 * sin(slope), 0, -9.81 * cos(slope)};
+        scene_body *b = add_free(&s, SCENE_BOX, 0.2, (vec3){0, 0, 0.005});
+        b->half_size_m = (vec3){0.02, 0.02, 0.005};
+        b->material.static_friction = mu;
+        scene_body *floor = add_ball(&s, (vec3){0, 0, 0}, 0);
+        floor->shape = SCENE_PLANE;
+        world *w = play(&s, &c);
+        actor_body end = run_world(w, &(tool_sample){0}, 0, 0, 100);
+        double pull = slides ? 9.81 * (sin(slope) - mu * cos(slope)) : 0;
+        assert_near(end.velocity.linear.x, pull / 0.5 * (1 - exp(-0.5 * 0.2)), 0.02 * pull + 1e-4);
+        world_destroy(w);
+    }
+}
+
+/* A push at a point for one step changes the point's velocity by the frame's inverse mass. */
+static void inverse_mass_is_what_a_push_does(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(44);
+    const scene_shape kinds[] = {SCENE_SPHERE, SCENE_ELLIPSOID, SCENE_CAPSULE, SCENE_BOX};
+    for (int i = 0; i < test_effort(200); i++) {
+        scene s;
+        config c;
+        settle(&s, &c);
+        scene_body *b = add_free(&s, kinds[i % 4], test_random_between(&r, 0.05, 1), (vec3){0});
+        b->world_from_body = test_random_pose(&r, 0.05);
+        world *w = play(&s, &c);
+        vec3 point = vec3_add(b->world_from_body.origin, test_random_vec3(&r, 0.02));
+        tool_sample hand = {.tool = point, .proxy = point, .point = point};
+        contact_frame f;
+        run_world(w, &hand, 0, 0, 1);
+        world_frame(w, 0, &f);
+        assert_true(f.bodies[0].flags & FRAME_BODY_MOVED_BY_HAND);
+
+        hand.force = test_random_vec3(&r, 0.1);
+        hand.body_key = f.bodies[0].key;
+        hand.is_touching = 1;
+        actor_body after = run_world(w, &hand, 0, 1, 1);
+
+        vec3 expected = mat3_apply(f.bodies[0].inverse_mass, vec3_scale(0.002, hand.force));
+        vec3 got = twist_at(after.velocity, b->world_from_body, point);
+        assert_vec3_near(got, expected, 0.01 * vec3_length(expected));
+        world_destroy(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +345,10 @@ int main(void)
         cmocka_unit_test(the_same_calls_give_the_same_frames),
         cmocka_unit_test(jumps_are_flagged),
         cmocka_unit_test(what_cannot_be_played_is_refused),
+        cmocka_unit_test(free_bodies_fall),
+        cmocka_unit_test(free_bodies_come_to_rest),
+        cmocka_unit_test(friction_decides_on_a_slope),
+        cmocka_unit_test(inverse_mass_is_what_a_push_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
