@@ -8,7 +8,7 @@
 
 #include "devices/sim.h"
 
-enum { UNTOUCHED = 64 << 20, PAGE = 4096, BIG = 1 << 20, SMALL = 64 };
+enum { UNTOUCHED = 8 << 20, PAGE = 4096, BIG = 1 << 20, SMALL = 64 };
 
 static offence planted;
 static volatile bool is_offending;
@@ -103,6 +103,10 @@ void clean_run_open(clean_run *r, offence wanted)
     if (untouched == MAP_FAILED)
         give_up("no memory");
     madvise((void *)(uintptr_t)untouched, UNTOUCHED, MADV_NOHUGEPAGE);
+    /* as the server does; then the one region that is to stay untouched is made so again */
+    realtime_lock_memory(&r->server->realtime);
+    munlock((void *)(uintptr_t)untouched, UNTOUCHED);
+    madvise((void *)(uintptr_t)untouched, UNTOUCHED, MADV_DONTNEED);
     driver = device_sim;
     driver.read = read_badly;
     r->server->servo.hands[0].driver = &driver;
