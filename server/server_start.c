@@ -11,6 +11,7 @@
 enum {
     NS_PER_S = 1000000000,
     WARM_UP_TICKS = 200,
+    WORLD_NICE = -10,
     WATCHDOG_ROUND_NS = 10000000,
     /* The loop itself faults after 10 ms; this layer is for a loop that does not come back. A
      * virtual machine loses 20 ms now and then, which is not that. */
@@ -47,6 +48,9 @@ static void *run_servo(void *argument)
 static void *run_world(void *argument)
 {
     server *s = argument;
+    /* ahead of other programs where that is permitted, but never real-time: a world that computes
+     * too long must not keep the control thread from an emergency stop */
+    setpriority(PRIO_PROCESS, (id_t)gettid(), WORLD_NICE);
     world_loop_run(&s->loop);
     return NULL;
 }

@@ -132,6 +132,24 @@ HR_RT static void tell_world(servo_hand *h)
     ring_commit(h->tools);
 }
 
+HR_RT static void note_event(servo *s, trace_event_kind kind, int index, double value)
+{
+    trace_event e = {.tick = s->tick, .kind = (uint32_t)kind, .hand = (uint32_t)index};
+    e.time_ns = s->hands[0].record.time_ns;
+    e.value = value;
+    trace_push_event(s->recording, &e);
+}
+
+/* What a reader of the recording looks for first. */
+HR_RT static void note_changes(servo *s, int index, uint32_t state_before)
+{
+    const tick_record *r = &s->hands[index].record;
+    if (index == 0 && r->missed_periods > 0)
+        note_event(s, TRACE_EVENT_OVERRUN, HANDS_MAX, r->missed_periods);
+    if (r->state != state_before)
+        note_event(s, TRACE_EVENT_STATE, index, r->state);
+}
+
 HR_RT static void note_loss(servo *s, int index)
 {
     const tick_record *r = &s->hands[index].record;
@@ -154,6 +172,7 @@ HR_RT static void tick_hand(servo *s, int index, const servo_timing *t)
 
     take_frame(s, h);
     tick_record *r = &h->record;
+    uint32_t state_before = r->state;
     *r = (tick_record){.tick = s->tick,
                        .time_ns = t->planned_ns,
                        .elapsed_ns = t->elapsed_ns,
@@ -174,6 +193,7 @@ HR_RT static void tick_hand(servo *s, int index, const servo_timing *t)
 
     tell_world(h);
     trace_push_tick(s->recording, r);
+    note_changes(s, index, state_before);
     note_loss(s, index);
 }
 
