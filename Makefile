@@ -199,6 +199,8 @@ BENCH_PROGRAMS := $(BENCH_SRC:%.c=$(BUILD)/%)
 BENCH_RUN       = $(if $(ONLY),$(filter %/bench_$(ONLY),$(BENCH_PROGRAMS)),$(BENCH_PROGRAMS))
 
 # Libraries of the peers, by group: BENCH_LIBS_witness, BENCH_CPPFLAGS_witness, ...
+BENCH_CPPFLAGS_ccd_bodies = $(addprefix -isystem ,$(patsubst -I%,%,$(filter -I%,$(call pkg,--cflags fcl eigen3))))
+BENCH_LIBS_ccd_bodies     = $(call pkg,--libs fcl ccd)
 BENCH_LIBS_witness     := -lTKGeomAlgo -lTKGeomBase -lTKG3d -lTKG2d -lTKMath -lTKernel -lfcl -lccd
 BENCH_LIBS_qp          := -llapacke -lopenblas
 BENCH_CPPFLAGS_witness := -isystem /usr/include/opencascade -isystem /usr/include/eigen3

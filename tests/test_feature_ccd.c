@@ -249,6 +249,23 @@ static void both_routes_agree_on_random_motions(void **state)
     assert_true(contacts > 100);
 }
 
+/* A vertex that rests 5e-8 m above a face, but is only known to 1e-7 m, may touch it. */
+static void what_is_not_known_exactly_is_not_called_free(void **state)
+{
+    (void)state;
+    const vec3 rest[4] = {{0.2, 0.2, 5e-8}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    feature_motion m = feature_motion_linear(FEATURE_VERTEX_FACE, rest, rest);
+    feature_limits limits = feature_limits_default();
+    feature_result r;
+
+    feature_ccd(&m, 0, 1, &limits, &r);
+    assert_int_equal(r.verdict, FEATURE_FREE); /* known exactly, it is apart */
+
+    m.points[0].r = (vec3){0, 0, 1e-7};
+    feature_ccd(&m, 0, 1, &limits, &r);
+    assert_int_equal(r.verdict, FEATURE_CONTACT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +277,7 @@ int main(void)
         cmocka_unit_test(running_out_of_nodes_keeps_a_safe_prefix),
         cmocka_unit_test(a_turning_rod_meets_the_plane_at_the_arc_sine),
         cmocka_unit_test(both_routes_agree_on_random_motions),
+        cmocka_unit_test(what_is_not_known_exactly_is_not_called_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
