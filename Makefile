@@ -216,7 +216,7 @@ $(BENCH_PROGRAMS): $(BUILD)/tests/bench/bench_%: $(BUILD)/tests/bench/bench_%.o 
 $(BUILD)/tests/bench/peer_%.o: CPPFLAGS += $(BENCH_CPPFLAGS_$(patsubst peer_%,%,$(notdir $*)))
 
 bench: deps deps-bench
-	@$(MAKE) --no-print-directory programs $(BENCH_RUN)
+	@$(MAKE) --no-print-directory programs $(BENCH_RUN) $(EMULATED) $(BUILD)/emulated/falcon.bin
 	@BUILD=$(BUILD) tests/bench/run.sh $(BENCH_RUN)
 
 # --- fuzzers: tests/fuzz/fuzz_PARSER.c, built with clang ------------------------------------------

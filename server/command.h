@@ -19,6 +19,9 @@ typedef struct command {
     const char *summary; /* one line for `haptic --help` */
 } command;
 
+int cmd_devices(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
 int cmd_ccd(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_info(int argc, char **argv);

@@ -3,6 +3,9 @@
 #include <stddef.h>
 
 const command command_table[] = {
+    {"devices", cmd_devices, "which drivers there are, and what is plugged in"},
+    {"doctor", cmd_doctor, "what is wrong with the device or this machine, and its remedy"},
+    {"calibrate", cmd_calibrate, "find a Falcon's motor gain with a weight"},
     {"replay", cmd_replay, "run a recording again and compare it bit for bit"},
     {"check", cmd_check, "prove a recording: CRCs, indices, counts, hashes"},
     {"recover", cmd_recover, "rescue a damaged or cut-off recording"},

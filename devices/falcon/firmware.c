@@ -1,5 +1,6 @@
 #include "devices/falcon/firmware.h"
 
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,4 +123,13 @@ hr_status falcon_firmware_find(const char *wanted, char *path, size_t size, hr_e
                      "firmware or in $HAPTICD_FALCON_FIRMWARE, found none",
                      user[0] ? user : "$HOME/.local/share/hapticd/falcon.bin", places[1], places[2],
                      places[3]);
+}
+
+void falcon_sha256(const uint8_t *bytes, size_t size, char out[65])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+    unsigned length = 0;
+    (void)EVP_Digest(bytes, size, digest, &length, EVP_sha256(), NULL);
+    for (size_t i = 0; i < 32; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
 }

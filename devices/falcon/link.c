@@ -204,6 +204,11 @@ static void note_round_trip(falcon_link *link, int64_t now_ns)
                              (c->reports < 64 ? (double)c->reports : 64.0);
     if (c->reports >= 64 && c->round_trip_mean_ns < c->round_trip_best_ns)
         c->round_trip_best_ns = c->round_trip_mean_ns;
+    int64_t bucket = c->round_trip_ns / 50000;
+    c->round_trips[bucket < FALCON_BUCKETS ? bucket : FALCON_BUCKETS - 1]++;
+    if (falcon_link_is_slow(link) && c->slow++ == 0)
+        falcon_link_log(link, "round trips have grown from %.1f to %.1f ms",
+                        c->round_trip_best_ns / 1e6, c->round_trip_mean_ns / 1e6);
 }
 
 /* Reads what came; true when at least one report was among it. */

@@ -48,7 +48,7 @@ typedef struct falcon_link_settings {
 
 falcon_link_settings falcon_link_settings_default(void);
 
-enum { FALCON_LOG_LINES = 24, FALCON_LOG_WIDTH = 120 };
+enum { FALCON_LOG_LINES = 24, FALCON_LOG_WIDTH = 120, FALCON_BUCKETS = 200 };
 
 typedef struct falcon_link_counts {
     uint64_t sent, reports; /* exchanges */
@@ -59,6 +59,8 @@ typedef struct falcon_link_counts {
     int64_t round_trip_longest_ns; /* since the last start */
     double round_trip_mean_ns;     /* moving average over some 64 exchanges */
     double round_trip_best_ns;     /* lowest average seen: what the link can do */
+    uint64_t slow;                 /* reports while the average was above three times the best */
+    uint32_t round_trips[FALCON_BUCKETS]; /* histogram, 50 us each; the last holds the rest */
 } falcon_link_counts;
 
 typedef struct falcon_link_command {
@@ -108,6 +110,13 @@ int64_t falcon_link_step(falcon_link *link);
 
 /* Zero force, several times, then closes the transport. */
 void falcon_link_close(falcon_link *link);
+
+/* Latency has grown: the average round trip is above three times the best and above 4 ms. */
+static inline bool falcon_link_is_slow(const falcon_link *link)
+{
+    return link->counts.reports >= 64 && link->counts.round_trip_mean_ns > 4e6 &&
+           link->counts.round_trip_mean_ns > 3 * link->counts.round_trip_best_ns;
+}
 
 static inline bool falcon_link_is_homed(const falcon_link *link)
 {

@@ -5,9 +5,8 @@
 #include "tests/emulated/falcon_arms.h"
 
 static const double centre_z = 0.120;
-static const double mass = 0.15;        /* kg, of the mechanism */
-static const double friction = 1.0;     /* N s/m */
-static const double motor_gain = 10000; /* units per N m */
+static const double mass = 0.15;    /* kg, of the mechanism */
+static const double friction = 1.0; /* N s/m */
 
 static const char default_script[] = "move 0.030 0 0 over 0.5\nhold 0.1\nmove -0.035 0 0 over 0.8\n"
                                      "hold 0.1\nmove 0.01 0 0 over 0.4\n"
@@ -101,12 +100,16 @@ static void move(falcon_model *m, double t, double h)
     vec3 base_velocity = {m->velocity.z, m->velocity.x, m->velocity.y};
     vec3 hand = sim_grip_force(&m->hand.grip, &intent, base, base_velocity);
     vec3 force = {hand.y, hand.z, hand.x};
+    double motor_gain = m->faults.motor_gain > 0 ? m->faults.motor_gain : 10000;
     double torque[3] = {-m->motors[0] / motor_gain, -m->motors[1] / motor_gain,
                         -m->motors[2] / motor_gain};
     vec3 motors;
     if (arms_force(m->position, torque, &motors))
         force = vec3_add(force, motors);
     force = vec3_add_scaled(force, -friction, m->velocity);
+    bool is_loaded = m->faults.payload_kg > 0 && t >= m->faults.payload_at;
+    if (is_loaded)
+        force.y -= m->faults.payload_kg * 9.81;
     m->velocity = vec3_add_scaled(m->velocity, h / (mass + m->hand.grip.mass), force);
     vec3 next = vec3_add_scaled(m->position, h, m->velocity);
     vec3 inside = stopped(next);

@@ -28,6 +28,9 @@ typedef struct model_faults {
     double unplug_at, replug_at; /* s; 0: never */
     double unplug_every;         /* s; with unplug_for: again and again */
     double unplug_for;
+    double motor_gain; /* units per N m; 0: 10 000 */
+    double payload_kg; /* hangs on the grip from payload_at on */
+    double payload_at; /* s */
 } model_faults;
 
 typedef enum model_state {

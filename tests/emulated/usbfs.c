@@ -74,6 +74,9 @@ static const struct {
     {"replug_at", 'd', offsetof(model_faults, replug_at)},
     {"unplug_every", 'd', offsetof(model_faults, unplug_every)},
     {"unplug_for", 'd', offsetof(model_faults, unplug_for)},
+    {"motor_gain", 'd', offsetof(model_faults, motor_gain)},
+    {"payload_kg", 'd', offsetof(model_faults, payload_kg)},
+    {"payload_at", 'd', offsetof(model_faults, payload_at)},
 };
 
 static bool set_fault(const char *word, model_faults *out)

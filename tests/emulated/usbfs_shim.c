@@ -1,9 +1,12 @@
 /* Level 2: the emulated Falcon under the real libusb, in the same process. Preloaded, it answers
  * every usbfs ioctl from the model and passes the rest on; sysfs comes from umockdev-run.
  *   EMULATED_FALCON         faults, see usbfs.h
- *   EMULATED_FALCON_SCRIPT  file with the hand's script */
+ *   EMULATED_FALCON_SCRIPT  file with the hand's script
+ *   EMULATED_DENIED         opening the device file is not permitted
+ *   EMULATED_DRIVER         name of a kernel driver that is bound to it */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/usbdevice_fs.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -147,6 +150,11 @@ static int serve(int fd, unsigned long request, void *argument)
                                 USBDEVFS_CAP_REAP_AFTER_DISCONNECT;
         return 0;
     case USBDEVFS_GETDRIVER:
+        if (getenv("EMULATED_DRIVER")) {
+            struct usbdevfs_getdriver *answer = argument;
+            snprintf(answer->driver, sizeof answer->driver, "%s", getenv("EMULATED_DRIVER"));
+            return 0;
+        }
         errno = ENODATA;
         return -1;
     case USBDEVFS_CLAIMINTERFACE:
@@ -165,6 +173,46 @@ static int serve(int fd, unsigned long request, void *argument)
     default:
         return 0;
     }
+}
+
+typedef int (*open_function)(const char *, int, ...);
+
+static int open_next(const char *name, const char *path, int flags, int mode)
+{
+    open_function next = NULL;
+    if (getenv("EMULATED_DENIED") && strstr(path, "/bus/usb/001/")) {
+        errno = EACCES;
+        return -1;
+    }
+    void *symbol = dlsym(RTLD_NEXT, name);
+    memcpy(&next, &symbol, sizeof next);
+    return next(path, flags, mode);
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list values;
+    va_start(values, flags);
+    int mode = va_arg(values, int);
+    va_end(values);
+    return open_next("open", path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    va_list values;
+    va_start(values, flags);
+    int mode = va_arg(values, int);
+    va_end(values);
+    return open_next("open64", path, flags, mode);
+}
+
+/* What a program built with buffer checks calls. */
+int __open_2(const char *path, int flags);
+
+int __open_2(const char *path, int flags)
+{
+    return open_next("open", path, flags, 0);
 }
 
 int ioctl(int fd, unsigned long request, ...)

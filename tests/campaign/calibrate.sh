@@ -1,0 +1,2 @@
+#!/bin/sh
+CALIBRATE=1 exec tests/test_doctor.sh
