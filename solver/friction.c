@@ -193,9 +193,14 @@ static int direction_count(const friction *f, const contact *c)
     return f->dimension == 2 ? 2 : FRICTION_PYRAMID + c->now.cut_count;
 }
 
-hr_status friction_emit(friction *f, qp *q)
+int friction_count(const friction *f)
 {
-    for (int i = 0; i < f->contacts; i++) {
+    return f->contacts;
+}
+
+hr_status friction_emit(friction *f, qp *q, int from, int to)
+{
+    for (int i = from; i < to && i < f->contacts; i++) {
         contact *c = &f->contact[i];
         c->first_row = qp_row_count(q);
         c->row_count = 0;
@@ -249,14 +254,31 @@ static double update_contact(friction *f, contact *c, const qp *q, double *impul
     return change;
 }
 
-double friction_update(friction *f, const qp *q, double *impulses)
+double friction_update(friction *f, const qp *q, int from, int to, double *impulses)
 {
     double change = 0;
-    for (int i = 0; i < f->contacts; i++) {
-        double one = update_contact(f, &f->contact[i], q, impulses + (long)i * f->dimension);
+    for (int i = from; i < to && i < f->contacts; i++) {
+        double *impulse = impulses + (long)(i - from) * f->dimension;
+        double one = update_contact(f, &f->contact[i], q, impulse);
         change = one > change ? one : change;
     }
     return change;
+}
+
+double friction_safe_blend(const friction *f, int from, int to, const double *x, const double *stop,
+                           double reserve)
+{
+    double blend = 1.0;
+    for (int i = from; i < to && i < f->contacts; i++) {
+        const contact *c = &f->contact[i];
+        double room = c->slack + reserve;
+        double at_x = -relative_velocity(f, c, 0, x), at_stop = -relative_velocity(f, c, 0, stop);
+        if (at_stop > room)
+            return -1.0;
+        if (at_x > room)
+            blend = fmin(blend, (room - at_stop) / (at_x - at_stop) * (1.0 - 1e-12));
+    }
+    return blend;
 }
 
 qp_status friction_solve(friction *f, qp *q, friction_run run, double *impulses, qp_info *info)
@@ -265,7 +287,7 @@ qp_status friction_solve(friction *f, qp *q, friction_run run, double *impulses,
     int used = 0;
     for (int pass = 0; pass < run.passes; pass++) {
         qp_rows_begin(q);
-        if (friction_emit(f, q) != HR_OK)
+        if (friction_emit(f, q, 0, f->contacts) != HR_OK)
             return QP_REFUSED;
         qp_budget budget = run.budget;
         if (budget.iterations >= 0)
@@ -275,7 +297,7 @@ qp_status friction_solve(friction *f, qp *q, friction_run run, double *impulses,
         info->iterations = used;
         if (status != QP_OPTIMAL && status != QP_DEGRADED)
             return status;
-        if (friction_update(f, q, impulses) < run.tolerance && pass > 0)
+        if (friction_update(f, q, 0, f->contacts, impulses) < run.tolerance && pass > 0)
             break;
     }
     return status;

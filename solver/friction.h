@@ -37,15 +37,24 @@ void friction_begin(friction *f);
 HR_MUST_USE hr_status friction_add(friction *f, uint64_t key, double mu, const friction_row *rows,
                                    double slack);
 
-/* Writes the rows of all contacts into q (after qp_rows_begin and rows of other kinds). */
-HR_MUST_USE hr_status friction_emit(friction *f, qp *q);
+int friction_count(const friction *f);
 
-/* After a solve of q: impulses (d per contact), new speeds and cuts. Returns the largest change of
- * a speed relative to 1 + speed. */
-double friction_update(friction *f, const qp *q, double *impulses);
+/* Writes the rows of the contacts from .. to - 1 into q (after qp_rows_begin and rows of other
+ * kinds). */
+HR_MUST_USE hr_status friction_emit(friction *f, qp *q, int from, int to);
 
-/* Passes: emit, solve, update until the speeds stay or the budget ends. Other rows are re-added by
- * the caller's function, which may be NULL. K and b are set. */
+/* After a solve of q: impulses (d per contact, the first at `from`), new speeds and cuts. Returns
+ * the largest change of a speed relative to 1 + speed. */
+double friction_update(friction *f, const qp *q, int from, int to, double *impulses);
+
+/* How far from `stop` towards x (both all unknowns) the contacts from .. to - 1 let their island go
+ * before a normal velocity closes more than its slack plus `reserve`: 1 where x is safe, negative
+ * where even the stop is not. The pyramid rows do not say that while a sliding speed is out of
+ * date. */
+double friction_safe_blend(const friction *f, int from, int to, const double *x, const double *stop,
+                           double reserve);
+
+/* Passes: emit, solve, update until the speeds stay or the budget ends. K and b are set. */
 typedef struct friction_run {
     int passes;
     double tolerance; /* 1e-7 */

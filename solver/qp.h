@@ -117,6 +117,12 @@ HR_RT int qp_row_count(const qp *q);
 
 /* Replaces what is remembered: the next solve starts from these rows (sign +1: high, -1: low). */
 HR_RT void qp_warm_rows(qp *q, const int *rows, const int *signs, int count);
+/* The same by keys; those that no row has are passed over. Call it between qp_rows_begin and
+ * qp_solve. At most as many as can hold at once. */
+HR_RT void qp_warm_keys(qp *q, const uint64_t *keys, const int *signs, int count);
+
+/* Keys and sides of the rows that hold (with a key), at most `room`; returns how many. */
+HR_RT int qp_held(const qp *q, uint64_t *keys, int *signs, int room);
 HR_RT void qp_forget(qp *q); /* the next solve is cold */
 
 HR_RT qp_status qp_solve(qp *q, qp_budget budget, qp_info *info);

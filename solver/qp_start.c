@@ -202,6 +202,27 @@ HR_RT void qp_warm_rows(qp *q, const int *rows, const int *signs, int count)
     q->is_structure_new = true;
 }
 
+HR_RT void qp_warm_keys(qp *q, const uint64_t *keys, const int *signs, int count)
+{
+    qp_warm_rows(q, NULL, NULL, 0);
+    for (int i = 0; i < count && q->warm_count < q->active_room; i++)
+        if (keys[i])
+            q->warm[q->warm_count++] = (qp_warm){keys[i], signs[i] < 0 ? -1 : 1};
+}
+
+HR_RT int qp_held(const qp *q, uint64_t *keys, int *signs, int room)
+{
+    int count = 0;
+    for (int i = 0; i < q->na && count < room; i++) {
+        uint64_t key = q->rows[q->active[i].row].key;
+        if (!key)
+            continue;
+        keys[count] = key;
+        signs[count++] = q->active[i].sign;
+    }
+    return count;
+}
+
 HR_RT void qp_forget(qp *q)
 {
     qp_warm_rows(q, NULL, NULL, 0);
