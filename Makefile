@@ -203,6 +203,8 @@ BENCH_CPPFLAGS_ccd_bodies = $(addprefix -isystem ,$(patsubst -I%,%,$(filter -I%,
 BENCH_LIBS_ccd_bodies     = $(call pkg,--libs fcl ccd)
 BENCH_LIBS_witness     := -lTKGeomAlgo -lTKGeomBase -lTKG3d -lTKG2d -lTKMath -lTKernel -lfcl -lccd
 BENCH_LIBS_qp          := -llapacke -lopenblas
+BENCH_LIBS_dynamics     := -lmujoco -lBulletDynamics-float64 -lBulletCollision-float64 -lLinearMath-float64
+BENCH_CPPFLAGS_dynamics := -isystem /usr/include/bullet -DBT_USE_DOUBLE_PRECISION
 BENCH_CPPFLAGS_witness := -isystem /usr/include/opencascade -isystem /usr/include/eigen3
 
 # A function, because make would take a percent sign in the rule below for the group's name.

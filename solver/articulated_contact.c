@@ -261,9 +261,7 @@ void articulated_joint_response(articulated *a, int on, const double *impulse, i
     }
 }
 
-/* Velocity changes of all active joints by impulses on the groups (art_node.wrench) and at the
- * joints (tau, v_count), added to qd. */
-HR_RT static void spread(articulated *a, const double *tau)
+void art_spread_impulses(articulated *a, const double *tau)
 {
     vec6 none = {{0}};
     for (int i = 0; i < a->front_count; i++) {
@@ -290,7 +288,7 @@ HR_RT static void spread(articulated *a, const double *tau)
     a->has_poses = false;
 }
 
-HR_RT static void clear_impulses(articulated *a)
+void art_clear_impulses(articulated *a)
 {
     for (int i = 0; i < a->front_count; i++)
         a->nodes[a->front[i]].wrench = (vec6){{0}};
@@ -304,7 +302,7 @@ HR_RT static void clear_impulses(articulated *a)
 void articulated_apply_impulses(articulated *a, const int *bodies, const vec6 *impulses, int count)
 {
     need_factors(a);
-    clear_impulses(a);
+    art_clear_impulses(a);
     for (int i = 0; i < count; i++) {
         int part = a->tree.body_part[bodies[i]];
         rigid top_from_part;
@@ -312,74 +310,5 @@ void articulated_apply_impulses(articulated *a, const int *bodies, const vec6 *i
         vec6 own = turn(&a->parts[part].body_from_part, impulses[i], true);
         node->wrench = vec6_add(node->wrench, rigid_force_to_a(&top_from_part, own));
     }
-    spread(a, a->work);
-}
-
-/* --- joint limits: a row  qd+ >= (lower - q) / dt  (or <= for the upper) per joint in trouble ---
- */
-
-enum { LIMITS_MAX = 24, LIMIT_SWEEPS = 50 };
-
-typedef struct limit_row {
-    int body;
-    double sign; /* +1: lower limit, -1: upper limit */
-    double need; /* sign * qd must reach this */
-    double impulse;
-} limit_row;
-
-/* Joints that would pass a limit within dt. */
-HR_RT static int find_limits(const articulated *a, double dt, limit_row *rows)
-{
-    int count = 0;
-    for (int i = 0; i < a->joint_count && count < LIMITS_MAX; i++) {
-        const art_part *part = &a->parts[a->joints[i].part];
-        const join_joint *j = &a->nodes[a->joints[i].node].join;
-        const model_joint *joint = &a->model->joints[a->model->bodies[part->body].link];
-        if (!joint->has_limits || j->freedom != 1 || j->is_locked)
-            continue;
-        double q = a->q[part->q], qd = a->qd[part->v];
-        if (q + dt * qd < joint->lower)
-            rows[count++] = (limit_row){part->body, 1, (joint->lower - q) / dt, 0};
-        else if (q + dt * qd > joint->upper)
-            rows[count++] = (limit_row){part->body, -1, (q - joint->upper) / dt, 0};
-    }
-    return count;
-}
-
-/* Projected Gauss-Seidel on the rows; the response matrix comes from the joints' own factors. */
-HR_RT static void solve_limits(articulated *a, limit_row *rows, int count)
-{
-    double response[LIMITS_MAX][LIMITS_MAX];
-    double speed[LIMITS_MAX];
-    for (int k = 0; k < count; k++)
-        for (int i = 0; i < count; i++) {
-            double out = 0;
-            articulated_joint_response(a, rows[k].body, &rows[k].sign, rows[i].body, &out);
-            response[i][k] = rows[i].sign * out;
-        }
-    for (int i = 0; i < count; i++) {
-        const art_part *part = &a->parts[a->tree.body_part[rows[i].body]];
-        speed[i] = rows[i].sign * a->qd[part->v];
-    }
-    for (int sweep = 0; sweep < LIMIT_SWEEPS; sweep++)
-        for (int i = 0; i < count; i++) {
-            double next = rows[i].impulse + (rows[i].need - speed[i]) / response[i][i];
-            double change = (next > 0 ? next : 0) - rows[i].impulse;
-            rows[i].impulse += change;
-            for (int k = 0; k < count; k++)
-                speed[k] += response[k][i] * change;
-        }
-}
-
-void art_stop_at_limits(articulated *a, double dt)
-{
-    limit_row rows[LIMITS_MAX];
-    int count = find_limits(a, dt, rows);
-    if (count == 0)
-        return;
-    solve_limits(a, rows, count);
-    clear_impulses(a);
-    for (int i = 0; i < count; i++)
-        a->work[a->parts[a->tree.body_part[rows[i].body]].v] = rows[i].sign * rows[i].impulse;
-    spread(a, a->work);
+    art_spread_impulses(a, a->work);
 }

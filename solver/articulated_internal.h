@@ -143,7 +143,7 @@ HR_RT static inline bool art_has_handle(const assembly_node *n, int slot)
 }
 
 /* Place of the joint of a part at its coordinates: parent part frame from part frame. */
-HR_RT rigid art_joint_pose(const articulated *a, int part);
+HR_RT void art_joint_pose(const articulated *a, int part, rigid *out);
 
 /* S speed of the joint of a part; zero when locked. */
 HR_RT vec6 art_joint_motion(const articulated *a, int part, const double *speed);
@@ -173,6 +173,11 @@ HR_RT void art_joint_tau(const articulated *a, int part, double *out);
 
 /* out = X^T inertia X: an inertia of frame b seen from frame a, x = a_from_b. */
 HR_RT void art_shift_inertia(const rigid *x, const mat6 *inertia, mat6 *out);
+
+/* Impulses on the groups (art_node.wrench) and at the joints (work, v_count): clear them, then add
+ * to qd what they do to all active joints. */
+HR_RT void art_clear_impulses(articulated *a);
+HR_RT void art_spread_impulses(articulated *a, const double *tau);
 
 /* Impulses at joints that would pass their limit within dt. */
 HR_RT void art_stop_at_limits(articulated *a, double dt);

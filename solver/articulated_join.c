@@ -117,18 +117,22 @@ HR_RT static void project(const join_joint *j, const mat6 *y, join_data *c)
         project_many(j, &v, c);
 }
 
-/* L = U^T G, one row per degree of freedom. */
-HR_RT static void response_rows(const join_joint *j, const vec6 u[6], const mat6 *g, vec6 out[6])
+/* L = U^T G (or its negative), one row per degree of freedom. */
+HR_RT static inline void response_rows(const join_joint *j, const vec6 u[6], const mat6 *g,
+                                       bool is_negative, vec6 out[6])
 {
     int n = j->is_locked ? 0 : j->freedom;
-    for (int i = 0; i < n; i++)
-        out[i] = fast_apply_transposed(g, &u[i]);
+    for (int i = 0; i < n; i++) {
+        const double *x = u[i].v;
+        row6 sum = row6_combine(x[0], x[1], x[2], x[3], x[4], x[5], g);
+        row6_store(is_negative ? row6_negate(sum) : sum, out[i].v);
+    }
 }
 
 void join_factor(const join_joint *j, const join_data *a, const join_data *b, join_data *c)
 {
     /* G_0 = X Phi^A(al, 0) and Y = Phi^B(be, be) + X Phi^A(al, al) X^T */
-    mat6 g_0, y, turned;
+    mat6 g_0, y;
     if (j->a_slot == 0) {
         fast_motion_both(&j->a_from_b, &a->phi_00, &g_0, &y);
     } else {
@@ -146,86 +150,84 @@ void join_factor(const join_joint *j, const join_data *a, const join_data *b, jo
     if (j->has_0) {
         fast_multiply(&c->w, &g_0, &c->p_0);
         fast_add_symmetric(&a->phi_00, -1, &g_0, &c->p_0, &c->phi_00);
-        response_rows(j, c->u, &g_0, c->l_0);
+        response_rows(j, c->u, &g_0, false, c->l_0);
     }
     if (!j->has_1)
         return;
     /* G_1 = -Phi^B(be, 1) */
     const mat6 *g_1 = j->b_slot ? &b->phi_01 : &b->phi_00;
-    fast_multiply(&c->w, g_1, &turned); /* -P_1 */
-    for (int i = 0; i < 6; i++)
-        row6_store(row6_scale(-1, row6_load(turned.m[i])), c->p_1.m[i]);
+    fast_multiply_negated(&c->w, g_1, &c->p_1);
     if (j->has_0)
-        fast_multiply_transposed(&g_0, &turned, &c->phi_01);
+        fast_multiply_transposed_negated(&g_0, &c->p_1, &c->phi_01);
     fast_add_symmetric(j->b_slot ? &b->phi_11 : &b->phi_00, 1, g_1, &c->p_1, &c->phi_11);
-    response_rows(j, c->u, g_1, c->l_1);
-    int n = j->is_locked ? 0 : j->freedom;
-    for (int i = 0; i < n; i++)
-        row6_store(row6_scale(-1, row6_load(c->l_1[i].v)), c->l_1[i].v);
+    response_rows(j, c->u, g_1, true, c->l_1);
 }
 
 /* b - P^T d0 - L^T tau */
-HR_RT static vec6 carried_bias(const vec6 *b, const mat6 *p, const vec6 *d0, const vec6 l[6],
-                               const double *tau, int n)
+HR_RT static inline void carry_bias(const vec6 *b, const mat6 *p, const vec6 *d0, const vec6 l[6],
+                                    const double *tau, int n, vec6 *out)
 {
-    vec6 part = fast_apply_transposed(p, d0);
-    row6 sum = row6_sub(row6_load(b->v), row6_load(part.v));
+    const double *d = d0->v;
+    row6 sum = row6_sub(row6_load(b->v), row6_combine(d[0], d[1], d[2], d[3], d[4], d[5], p));
     for (int i = 0; i < n; i++)
         sum = row6_sub(sum, row6_scale(tau[i], row6_load(l[i].v)));
-    vec6 out;
-    row6_store(sum, out.v);
-    return out;
+    row6_store(sum, out->v);
 }
 
 void join_bias(const join_joint *j, const join_data *a, const join_data *b, const vec6 *coriolis,
                const double *tau, join_data *c)
 {
     int n = j->is_locked ? 0 : j->freedom;
-    vec6 d0 = rigid_motion_to_b(&j->a_from_b, a->b[j->a_slot]);
-    d0 = vec6_add(vec6_sub(d0, b->b[0]), *coriolis);
-    vec6 f0 = fast_apply_transposed(&c->w, &d0);
+    vec6 d0 = fast_motion_to_b(&j->a_from_b, &a->b[j->a_slot]);
+    row6 d = row6_sub(row6_load(d0.v), row6_load(b->b[0].v));
+    d = row6_add(d, row6_load(coriolis->v));
+    row6_store(d, d0.v);
+    row6 f0 = row6_combine(d0.v[0], d0.v[1], d0.v[2], d0.v[3], d0.v[4], d0.v[5], &c->w);
     for (int i = 0; i < n; i++) {
-        double r = -vec6_dot(c->u[i], d0);
+        row6 u = row6_load(c->u[i].v);
+        double r = -row6_dot(u, d);
         for (int k = 0; k < n; k++)
             r += c->d_inverse[i][k] * tau[k];
         c->r0[i] = r;
-        f0 = vec6_add(f0, vec6_scale(tau[i], c->u[i]));
+        f0 = row6_add(f0, row6_scale(tau[i], u));
     }
-    c->f0 = f0;
+    row6_store(f0, c->f0.v);
     if (j->has_0)
-        c->b[0] = carried_bias(&a->b[0], &c->p_0, &d0, c->l_0, tau, n);
+        carry_bias(&a->b[0], &c->p_0, &d0, c->l_0, tau, n, &c->b[0]);
     if (j->has_1)
-        c->b[1] = carried_bias(&b->b[j->b_slot], &c->p_1, &d0, c->l_1, tau, n);
+        carry_bias(&b->b[j->b_slot], &c->p_1, &d0, c->l_1, tau, n, &c->b[1]);
 }
 
 vec6 join_solve(const join_joint *j, const join_data *c, double *qdd, vec6 a_forces[2],
                 vec6 b_forces[2])
 {
     int n = j->is_locked ? 0 : j->freedom;
-    vec6 f = c->f0;
-    for (int i = 0; i < j->freedom; i++)
-        qdd[i] = i < n ? c->r0[i] : 0;
+    row6 none = {{{0}}}, f = row6_load(c->f0.v), f_0 = none, f_1 = none;
     if (j->has_0) {
-        f = vec6_add(f, fast_apply(&c->p_0, &c->f[0]));
-        for (int i = 0; i < n; i++)
-            qdd[i] -= vec6_dot(c->l_0[i], c->f[0]);
+        f_0 = row6_load(c->f[0].v);
+        f = row6_add(f, row6_times(&c->p_0, f_0));
     }
     if (j->has_1) {
-        f = vec6_add(f, fast_apply(&c->p_1, &c->f[1]));
-        for (int i = 0; i < n; i++)
-            qdd[i] -= vec6_dot(c->l_1[i], c->f[1]);
+        f_1 = row6_load(c->f[1].v);
+        f = row6_add(f, row6_times(&c->p_1, f_1));
     }
-    vec6 back = rigid_force_to_a(&j->a_from_b, f);
-    vec6 none = {{0}};
-    a_forces[0] = j->has_0 ? c->f[0] : none;
-    if (j->a_slot == 0)
-        a_forces[0] = vec6_sub(a_forces[0], back);
-    else
-        a_forces[1] = vec6_scale(-1, back);
-    b_forces[0] = f;
-    if (j->has_1 && j->b_slot == 0)
-        b_forces[0] = vec6_add(f, c->f[1]);
-    else if (j->b_slot == 1)
-        b_forces[1] = j->has_1 ? c->f[1] : none;
-    return f;
+    for (int i = 0; i < j->freedom; i++) {
+        double sum = i < n ? c->r0[i] : 0;
+        if (i < n && j->has_0)
+            sum -= row6_dot(row6_load(c->l_0[i].v), f_0);
+        if (i < n && j->has_1)
+            sum -= row6_dot(row6_load(c->l_1[i].v), f_1);
+        qdd[i] = sum;
+    }
+    vec6 force;
+    row6_store(f, force.v);
+    vec6 back = fast_force_to_a(&j->a_from_b, &force);
+    row6 on_a = row6_sub(j->a_slot == 0 ? f_0 : none, row6_load(back.v));
+    row6_store(on_a, a_forces[j->a_slot].v);
+    if (j->a_slot == 1)
+        row6_store(f_0, a_forces[0].v);
+    row6_store(j->b_slot == 0 ? row6_add(f, f_1) : f, b_forces[0].v);
+    if (j->b_slot == 1)
+        row6_store(f_1, b_forces[1].v);
+    return force;
 }

@@ -33,7 +33,8 @@ HR_RT static void weigh_joints(articulated *a)
         const join_joint *j = &a->nodes[a->tree.parts[p].node].join;
         const mat6 *own = &a->full[a->tree.parts[p].leaf].psi_00;
         mat6 *up = &a->full[a->tree.parts[a->tree.parts[p].parent].leaf].psi_00;
-        rigid place = art_joint_pose(a, p);
+        rigid place;
+        art_joint_pose(a, p, &place);
         mat6 shifted;
         art_shift_inertia(&place, own, &shifted);
         mat6_add(up, &shifted, up);

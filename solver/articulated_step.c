@@ -4,30 +4,29 @@
 
 #include "solver/articulated_internal.h"
 
-rigid art_joint_pose(const articulated *a, int p)
+void art_joint_pose(const articulated *a, int p, rigid *out)
 {
     const art_part *part = &a->parts[p];
     const join_joint *j = &a->nodes[a->tree.parts[p].node].join;
     const double *q = a->q + part->q;
-    rigid out = part->rest;
+    *out = part->rest;
     const mat3 *r = &part->rest.rotation;
     if (j->kind == JOIN_REVOLUTE || j->kind == JOIN_SCREW) {
         double s = sin(q[0]), c = cos(q[0]);
         for (int i = 0; i < 3; i++) { /* rest * turn about z: only two columns change */
-            out.rotation.m[i][0] = c * r->m[i][0] + s * r->m[i][1];
-            out.rotation.m[i][1] = c * r->m[i][1] - s * r->m[i][0];
+            out->rotation.m[i][0] = c * r->m[i][0] + s * r->m[i][1];
+            out->rotation.m[i][1] = c * r->m[i][1] - s * r->m[i][0];
         }
     }
     if (j->kind == JOIN_PRISMATIC || j->kind == JOIN_SCREW) {
         double d = j->kind == JOIN_SCREW ? j->pitch * q[0] : q[0];
-        out.origin = vec3_add_scaled(out.origin, d, mat3_column(*r, 2));
+        out->origin = vec3_add_scaled(out->origin, d, mat3_column(*r, 2));
     } else if (j->kind == JOIN_SPHERICAL) {
-        out.rotation = mat3_multiply(*r, quat_to_mat3((quat){q[0], q[1], q[2], q[3]}));
+        out->rotation = mat3_multiply(*r, quat_to_mat3((quat){q[0], q[1], q[2], q[3]}));
     } else if (j->kind == JOIN_FLOATING) {
-        out.rotation = mat3_multiply(*r, quat_to_mat3((quat){q[3], q[4], q[5], q[6]}));
-        out.origin = vec3_add(out.origin, mat3_apply(*r, (vec3){q[0], q[1], q[2]}));
+        out->rotation = mat3_multiply(*r, quat_to_mat3((quat){q[3], q[4], q[5], q[6]}));
+        out->origin = vec3_add(out->origin, mat3_apply(*r, (vec3){q[0], q[1], q[2]}));
     }
-    return out;
 }
 
 vec6 art_joint_motion(const articulated *a, int p, const double *speed)
@@ -69,12 +68,12 @@ void art_kinematics(articulated *a, const double *speed)
         const art_node *parent = &a->nodes[j->parent_front];
         art_node *own = &a->nodes[j->front];
         rigid *place = &a->nodes[j->node].join.a_from_b;
-        *place = art_joint_pose(a, j->part);
+        art_joint_pose(a, j->part, place);
         vec6 motion = art_joint_motion(a, j->part, speed);
         vec6 v = parent->velocity;
         if (j->parent_slot)
-            v = rigid_motion_to_b(&parent->top_from_1, v);
-        v = vec6_add(rigid_motion_to_b(place, v), motion);
+            v = fast_motion_to_b(&parent->top_from_1, &v);
+        v = vec6_add(fast_motion_to_b(place, &v), motion);
         own->velocity = v;
         a->parts[j->part].coriolis = vec6_cross_motion(v, motion);
     }
@@ -159,12 +158,12 @@ HR_RT static void bias_groups(articulated *a)
             node->bias = vec6_make((vec3){0, 0, 0}, vec3_negate(a->options.gravity));
         } else {
             vec6 momentum = fast_apply_transposed(&node->inertia, &node->velocity);
-            vec6 force = vec6_sub(node->wrench, vec6_cross_force(node->velocity, momentum));
+            vec6 force = vec6_sub(node->wrench, fast_cross_force(&node->velocity, &momentum));
             node->bias = fast_apply_transposed(&j->phi_00, &force);
         }
         j->b[0] = node->bias;
         if (art_has_handle(&a->tree.nodes[n], 1))
-            j->b[1] = rigid_motion_to_b(&node->top_from_1, node->bias);
+            j->b[1] = fast_motion_to_b(&node->top_from_1, &node->bias);
     }
 }
 
@@ -275,8 +274,8 @@ void articulated_step(articulated *a)
         evaluate(a, a->speed);
     }
     add_scaled(a, h, a->qdd, a->qd);
-    if (a->options.use_limits)
-        art_stop_at_limits(a, 0.5 * h);
+    if (a->options.use_limits) /* this half step and the first half of the next */
+        art_stop_at_limits(a, h);
     move(a, 0.5 * h);
     remember(a);
 }

@@ -17,6 +17,7 @@ static model chain_of_balls(int balls, bool alternate)
         int link = model_add_link(&m, name, i - 1, &joint);
         m.links[link].mass = 0.1;
         m.links[link].centre = (vec3){0, 0, -0.1};
+        m.links[link].has_own_inertia = true;
         m.links[link].inertia = mat3_scale(0.4 * 0.1 * 0.03 * 0.03, mat3_identity());
     }
     assert_int_equal(model_finish(&m, NULL, NULL), HR_OK);
@@ -66,6 +67,7 @@ model models_random(test_random *r, int joints, int reach, unsigned types, bool 
         int link = model_add_link(&m, "part", parent, &joint);
         m.links[link].mass = test_random_between(r, 0.3, 3);
         m.links[link].centre = test_random_vec3(r, 0.1);
+        m.links[link].has_own_inertia = true;
         m.links[link].inertia = random_inertia(r, m.links[link].mass);
     }
     assert_int_equal(model_finish(&m, NULL, NULL), HR_OK);
