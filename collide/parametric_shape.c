@@ -2,9 +2,9 @@
 
 #include "collide/witness_point.h"
 
-/* Faces whose boxes are looked at in every second tick for a stretch of surface that is not
+/* Faces whose boxes are looked at in every fourth tick for a stretch of surface that is not
  * followed yet: the 48 faces of a teapot within 12 ms, in which a fast hand makes 6 mm. */
-enum { PROBES = 8, PROBE_EVERY = 2, SEED_STEPS = 60 };
+enum { PROBES = 16, PROBE_EVERY = 4 };
 
 /* Two tracks whose feet agree to this share of the size are one, and so are two that are near and
  * whose planes differ by less than 3 degrees: the seam of a smooth surface. */
@@ -133,7 +133,7 @@ HR_RT static bool is_followed(const reading *r, int count, uint32_t feature)
     return false;
 }
 
-/* The broad phase: some faces in every second tick, in turn; the first near one that nobody follows
+/* The broad phase: some faces in every fourth tick, in turn; the first near one that nobody follows
  * gets a track. Returns the new count. */
 HR_RT static int spawn(const witness_body *b, vec3 point, double reach, uint32_t *cursor,
                        reading *r, int count)
@@ -190,9 +190,18 @@ HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tr
         count = 1;
     }
     uint32_t cursor = tracker->tracks[0].flags >> CURSOR_SHIFT;
+    shape_track waiting[SHAPE_TRACKS_MAX];
+    int waiting_count = 0;
     step_track(&b, &tracker->tracks[0], point, &r[0]);
-    for (int i = 1; i < count; i++)
-        step_track(&b, &tracker->tracks[i], point, &r[i]);
+    int stepped = 1;
+    for (int i = 1; i < count; i++) {
+        /* what is still on its way down moves once per tick, not in every round of the proxy */
+        if (dt > 0.0 || tracker->tracks[i].flags & SHAPE_TRACK_CONVERGED)
+            step_track(&b, &tracker->tracks[i], point, &r[stepped++]);
+        else
+            waiting[waiting_count++] = tracker->tracks[i];
+    }
+    count = stepped;
     if (!body->is_convex) {
         sort_readings(r, count);
         count = keep_distinct(r, count, reach, body->size);
@@ -214,6 +223,8 @@ HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tr
         if (is_root && written < room && r[i].contact.gap <= reach)
             out[written++] = r[i].contact;
     }
+    for (int i = 0; i < waiting_count && tracker->track_count < SHAPE_TRACKS_MAX; i++)
+        tracker->tracks[tracker->track_count++] = waiting[i];
     tracker->tracks[0].flags |= cursor << CURSOR_SHIFT;
     return written;
 }
@@ -229,7 +240,8 @@ void parametric_shape_seed(const parametric_body *body, vec3 point, double reach
     out->track_count = 1;
     out->tracks[0] = (shape_track){parametric_feature(p.feature, p.index), 0, p.x[0], p.x[1]};
     /* let the other stretches be found and come to rest */
-    for (int i = 0; i < SEED_STEPS; i++)
+    int steps = body->is_convex ? 1 : PROBE_EVERY * (body->face_count / PROBES + 1) + 8;
+    for (int i = 0; i < steps; i++)
         (void)parametric_shape_follow(body, out, point, 1e-3, reach, contacts, SHAPE_CONTACTS_MAX);
 }
 
