@@ -93,29 +93,55 @@ static double box_distance(const body_face *f, vec3 p)
     return sqrt(dx * dx + dy * dy + dz * dz);
 }
 
-void witness_point_seek(const witness_body *b, vec3 point, witness_place *out)
+static double sample_square(const parametric_body *body, long i, vec3 point)
 {
-    const parametric_body *body = b->body;
-    double best = (double)INFINITY;
-    for (int next = 0; next < body->sample_count;) {
-        /* the samples of a face follow each other */
-        const body_sample *s = &body->samples[next];
-        int first = s->face;
-        for (int face = s->face; next < body->sample_count && body->samples[next].face == face;
-             next++)
-            if (vec3_length_squared(vec3_sub(body->samples[next].p, point)) <
-                vec3_length_squared(vec3_sub(s->p, point)))
-                s = &body->samples[next];
-        /* a face whose control points are all farther cannot win */
-        if (!body->is_planar && box_distance(&body->faces[first], point) > best)
+    return vec3_length_squared(vec3_sub(body->samples[i].p, point));
+}
+
+/* True where no neighbour in the face's grid is nearer: one start per valley of the distance. */
+static bool is_valley(const parametric_body *body, int face, int i, int j, vec3 point)
+{
+    long first = (long)face * BODY_GRID * BODY_GRID;
+    double here = sample_square(body, first + (long)i * BODY_GRID + j, point);
+    for (int k = 0; k < 9; k++) {
+        int row = i + k / 3 - 1;
+        int column = j + k % 3 - 1;
+        if (row < 0 || row >= BODY_GRID || column < 0 || column >= BODY_GRID)
             continue;
+        if (sample_square(body, first + (long)row * BODY_GRID + column, point) < here)
+            return false;
+    }
+    return true;
+}
+
+/* Descends from every valley of one face. */
+static void seek_face(const witness_body *b, int face, vec3 point, double *best, witness_place *out)
+{
+    for (int k = 0; k < BODY_GRID * BODY_GRID; k++) {
+        if (!is_valley(b->body, face, k / BODY_GRID, k % BODY_GRID, point))
+            continue;
+        const body_sample *s = &b->body->samples[(long)face * BODY_GRID * BODY_GRID + k];
         witness_place p;
-        witness_place_set(b, body->is_planar ? WITNESS_EDGE : WITNESS_FACE, s->face, s->u, s->v,
-                          &p);
+        witness_place_set(b, WITNESS_FACE, face, s->u, s->v, &p);
         double d = descend(b, point, &p);
-        if (d < best) {
-            best = d;
+        if (d < *best) {
+            *best = d;
             *out = p;
         }
     }
+}
+
+void witness_point_seek(const witness_body *b, vec3 point, witness_place *out)
+{
+    double best = (double)INFINITY;
+    witness_place_seed(b, point, out);
+    if (b->kind != WITNESS_BODY || b->body->is_planar) {
+        (void)descend(b, point, out);
+        return;
+    }
+    best = descend(b, point, out);
+    for (int face = 0; face < b->body->face_count; face++)
+        /* a face whose control points are all farther cannot win */
+        if (box_distance(&b->body->faces[face], point) < best)
+            seek_face(b, face, point, &best, out);
 }
