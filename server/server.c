@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include "devices/registry.h"
+#include "devices/replay.h"
+#include "server/trace_track.h"
 
 enum {
     NS_PER_S = 1000000000,
@@ -139,6 +141,7 @@ hr_status server_open(const server_options *options, server **out, hr_error *err
     if (!s)
         return error_set(error, HR_ERR_MEMORY, "no memory for the server");
     s->options = *options;
+    replay_set_loader(trace_load_track);
     if (s->options.scene.tool_radius_m >= 0)
         s->options.settings.coupling.tool_radius_m = s->options.scene.tool_radius_m;
     s->realtime = (realtime_state){.cpu = -1, .latency_fd = -1};
