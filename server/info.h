@@ -32,5 +32,7 @@ bool info_body_accepts(const char *path, const char *head, size_t size);
 int info_body_print(const char *path, bool wants_json);
 bool info_mesh_accepts(const char *path, const char *head, size_t size);
 int info_mesh_print(const char *path, bool wants_json);
+bool info_scene_accepts(const char *path, const char *head, size_t size);
+int info_scene_print(const char *path, bool wants_json);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -225,6 +226,16 @@ static void write_for_ever(const char *path)
     }
 }
 
+static void wait_for_size(const char *path, long size)
+{
+    for (int i = 0; i < 2000; i++) {
+        struct stat about;
+        if (stat(path, &about) == 0 && about.st_size >= size)
+            return;
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+}
+
 static void a_killed_writer_leaves_whole_chunks(void **state)
 {
     (void)state;
@@ -234,11 +245,14 @@ static void a_killed_writer_leaves_whole_chunks(void **state)
     snprintf(saved, sizeof saved, "%s", recording_path("killed-saved.mcap"));
     uint64_t ticks = 0;
     for (int i = 0; i < test_effort(20); i++) {
+        remove(path);
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
             write_for_ever(path);
-        nanosleep(&(struct timespec){0, 5000000 + 1000000 * test_random_index(&r, 120)}, NULL);
+        if (i % 2 == 0) /* every other time it has got somewhere before */
+            wait_for_size(path, 200000);
+        nanosleep(&(struct timespec){0, 1000000 * test_random_index(&r, 60)}, NULL);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
 
