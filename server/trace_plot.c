@@ -177,7 +177,7 @@ static void draw_path(plot *p, svg_panel *panel, int across, bool touching, svg_
 /* About fifty arrows, the longest an eighth of the path's size. */
 static void draw_forces(plot *p, svg_panel *panel, int across)
 {
-    double low = INFINITY, high = -INFINITY, longest = 0;
+    double low = HUGE_VAL, high = -HUGE_VAL, longest = 0;
     int touching = 0;
     for (int i = 0; i < p->data->column_count; i++) {
         const plot_column *c = &p->hand->columns[i];
