@@ -13,6 +13,7 @@ typedef struct node {
     nurbs_span span;
     double low[2], high[2]; /* within the piece, 0 .. 1 */
     long net;               /* offset into nets */
+    int direction;          /* in which to cut it */
 } node;
 
 typedef struct heap_item {
@@ -205,9 +206,25 @@ static int new_node(body_finder *f, int points)
 /* --- bounds -------------------------------------------------------------------------------------
  */
 
+/* In which direction neighbouring coefficients differ more. A ring of equally near points (the axis
+ * of a body of revolution) shows no difference along itself and is then only cut across. */
+static int wider_direction(const double *ratio, int nu, int nv)
+{
+    double step[2] = {0, 0};
+    for (int i = 0; i <= nu; i++)
+        for (int j = 0; j <= nv; j++) {
+            const double *r = ratio + (ptrdiff_t)i * (nv + 1) + j;
+            if (i < nu)
+                step[0] = fmax(step[0], fabs(r[nv + 1] - r[0]));
+            if (j < nv)
+                step[1] = fmax(step[1], fabs(r[1] - r[0]));
+        }
+    return step[0] * nu >= step[1] * nv ? 0 : 1;
+}
+
 /* Least ratio of the Bernstein coefficients of |A|^2 and w^2 over the net. A product of polynomials
  * is a convolution once the coefficients carry their binomials. */
-static double net_bound(const body_finder *f, const double *net, int nu, int nv)
+static double net_bound(const body_finder *f, const double *net, int nu, int nv, int *direction)
 {
     double squares[2][ORDER2_MAX * ORDER2_MAX] = {{0}},
                                    scaled[NURBS_ORDER_MAX * NURBS_ORDER_MAX][4];
@@ -227,9 +244,12 @@ static double net_bound(const body_finder *f, const double *net, int nu, int nv)
             squares[0][at] += twice * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
             squares[1][at] += twice * a[3] * b[3];
         }
+    for (int i = 0; i < (2 * nu + 1) * width; i++)
+        squares[0][i] /= squares[1][i];
+    *direction = wider_direction(squares[0], 2 * nu, 2 * nv);
     double least = HUGE_VAL;
     for (int i = 0; i < (2 * nu + 1) * width; i++)
-        least = fmin(least, squares[0][i] / squares[1][i]);
+        least = fmin(least, squares[0][i]);
     return least;
 }
 
@@ -259,22 +279,6 @@ static void halve(const double *in, int nu, int nv, int direction, double *first
                     t[i] = 0.5 * (t[i] + t[i + 1]);
             }
         }
-}
-
-/* Which way the net is longer. */
-static int long_direction(const double *net, int nu, int nv)
-{
-    double length[2] = {0, 0};
-    for (int i = 0; i <= nu; i++)
-        for (int j = 0; j <= nv; j++) {
-            const double *p = net + (ptrdiff_t)4 * (i * (nv + 1) + j);
-            const double *next[2] = {i < nu ? p + (ptrdiff_t)4 * (nv + 1) : p, j < nv ? p + 4 : p};
-            for (int d = 0; d < 2; d++)
-                for (int c = 0; c < 3; c++)
-                    length[d] = fmax(length[d], fabs(next[d][c] - p[c]));
-        }
-    /* the largest leg of the polygon; a direction without legs is never cut */
-    return nv == 0 || length[0] * nu >= length[1] * nv ? 0 : 1;
 }
 
 /* --- the search ---------------------------------------------------------------------------------
@@ -374,7 +378,7 @@ static hr_status open_piece(query *q, const piece *p)
     }
     net = f->nets + n->net;
     try_corners(q, n, net, degree[0], degree[1]);
-    double bound = net_bound(f, net, degree[0], degree[1]);
+    double bound = net_bound(f, net, degree[0], degree[1], &n->direction);
     if (bound < limit(q) && !push(f, bound, index))
         return HR_ERR_MEMORY;
     return HR_OK;
@@ -386,7 +390,7 @@ static hr_status split_node(query *q, int index)
     int degree[2], spans[2];
     piece_shape(f->body, f->nodes[index].patch, degree, spans);
     int points = (degree[0] + 1) * (degree[1] + 1);
-    int direction = long_direction(f->nets + f->nodes[index].net, degree[0], degree[1]);
+    int direction = f->nodes[index].direction;
     int child[2] = {new_node(f, points), new_node(f, points)};
     if (child[0] < 0 || child[1] < 0)
         return HR_ERR_MEMORY;
@@ -401,7 +405,7 @@ static hr_status split_node(query *q, int index)
         n->net = net;
         (k == 0 ? n->high : n->low)[direction] = middle;
         try_corners(q, n, f->nets + net, degree[0], degree[1]);
-        double bound = net_bound(f, f->nets + net, degree[0], degree[1]);
+        double bound = net_bound(f, f->nets + net, degree[0], degree[1], &n->direction);
         if (bound < limit(q) && !push(f, bound, child[k]))
             return HR_ERR_MEMORY;
     }

@@ -229,6 +229,29 @@ static void degenerate_points_are_answered(void **state)
     parametric_body_free(&b);
 }
 
+/* Rings of equally near points: seen from the axis of a body of revolution. */
+static void rings_of_nearest_points_are_closed_quickly(void **state)
+{
+    (void)state;
+    parametric_body egg = load("config/bodies/egg.json");
+    parametric_body torus = parse("{\"kind\":\"body\",\"convex\":false,\"patches\":[{\"shape\":"
+                                  "\"torus\",\"radius\":1,\"tube\":0.3}]}");
+    body_finder *finders[2] = {body_finder_create(&egg), body_finder_create(&torus)};
+    body_nearest n;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(body_find_nearest(finders[0], (vec3){0, 0, i - 10}, &n), HR_OK);
+        assert_true(n.nodes < 3000);
+        vec3 q = {0, 0, 0.1 * (i - 10)};
+        assert_int_equal(body_find_nearest(finders[1], q, &n), HR_OK);
+        assert_near(n.distance, torus_distance(q), 1e-12);
+        assert_true(n.nodes < 3000);
+    }
+    body_finder_destroy(finders[0]);
+    body_finder_destroy(finders[1]);
+    parametric_body_free(&egg);
+    parametric_body_free(&torus);
+}
+
 /* On convex bodies there is one minimum outside: downhill from anywhere must find it. */
 static void descent_on_convex_bodies_ends_at_the_nearest_point(void **state)
 {
@@ -326,6 +349,7 @@ int main(void)
         cmocka_unit_test(nothing_is_nearer_than_the_nearest_point),
         cmocka_unit_test(shapes_give_their_formulas),
         cmocka_unit_test(degenerate_points_are_answered),
+        cmocka_unit_test(rings_of_nearest_points_are_closed_quickly),
         cmocka_unit_test(descent_on_convex_bodies_ends_at_the_nearest_point),
         cmocka_unit_test(planar_distances_have_a_sign_in_the_plane),
         cmocka_unit_test(mesh_search_equals_a_look_at_every_triangle),
