@@ -117,6 +117,8 @@ $(BUILD)/emulated/falcon.bin: $(BUILD)/emulated/make-firmware
 OCCT_FOLDER := $(firstword $(wildcard /usr/include/opencascade /usr/local/include/opencascade))
 OCCT_LIBS   := -lTKIGES -lTKSTEP -lTKSTEPBase -lTKXSBase -lTKShHealing -lTKBO -lTKPrim -lTKTopAlgo \
                -lTKGeomAlgo -lTKBRep -lTKGeomBase -lTKG3d -lTKG2d -lTKMath -lTKernel
+BENCH_LIBS_closest     := -lTKGeomAlgo -lTKGeomBase -lTKG3d -lTKG2d -lTKMath -lTKernel
+BENCH_CPPFLAGS_closest := -isystem $(OCCT_FOLDER)
 ifneq ($(wildcard $(OCCT_FOLDER)/STEPControl_Reader.hxx),)
 programs: $(BUILD)/haptic-import
 test-programs: $(BUILD)/tests/occt/occt_tool
