@@ -158,6 +158,8 @@ static hr_status check_sizes(const body_draft *d, const parametric_body *b, hr_e
     return HR_OK;
 }
 
+enum { CUT_ROUNDS = 4 };
+
 /* Whole surfaces first: their seams carry the cuts of one surface to its neighbours. */
 static hr_status cut_faces(const body_draft *d, parametric_body *b, surface_cuts *cuts,
                            hr_error *error)
@@ -175,15 +177,17 @@ static hr_status cut_faces(const body_draft *d, parametric_body *b, surface_cuts
     b->edges = NULL;
     b->edge_count = 0;
     body_unjoin(b);
-    for (int round = 0; round < 4 && status == HR_OK; round++) {
+    for (int round = 0; status == HR_OK; round++) {
         if (is_cut) {
             body_spread_cuts(b, seams, seam_count, cuts);
             status = make_faces(b, cuts);
         }
         if (status == HR_OK)
             status = body_join(d, b, error);
+        /* A face that still turns too far after so many cuts folds back on itself: left as it is.
+         */
         is_cut = status == HR_OK && body_cut_wide_faces(b, cuts);
-        if (status != HR_OK || !is_cut)
+        if (!is_cut || round == CUT_ROUNDS)
             break;
         body_unjoin(b);
     }

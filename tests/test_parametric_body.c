@@ -234,6 +234,22 @@ static void wide_faces_are_split_with_their_neighbours(void **state)
     parametric_body_free(&b);
 }
 
+/* A sheet folded so that no cut brings its normals within half a turn: it must still be joined.
+ * Found by fuzzing. */
+static void folded_sheets_stay_whole(void **state)
+{
+    (void)state;
+    parametric_body b = parse(
+        "{\"kind\":\"patch\",\"degree\":[1,2],\"knots\":[[0,0,0.5,1,1],[0,0,0,1,1,1]],\"points\":"
+        "[[[0,0,0],[0,1,0],[0,2,0]],[[1,8,1],[1,1,1],[1,2,1]],[[2,0,0],[2,1,0],[2,2,9]]]}");
+
+    assert_true(b.face_count > 1 && b.edge_count > 0 && b.vertex_count > 0);
+    for (int i = 0; i < b.face_count; i++)
+        for (int side = 0; side < 4; side++)
+            assert_true(b.faces[i].edges[side] >= 0 && b.faces[i].edges[side] < b.edge_count);
+    parametric_body_free(&b);
+}
+
 /* Faces of a closed body all look out: against the direction from its middle. */
 static void closed_convex_bodies_look_out(void **state)
 {
@@ -303,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(creases_split_a_patch),
         cmocka_unit_test(wide_faces_are_split_with_their_neighbours),
+        cmocka_unit_test(folded_sheets_stay_whole),
         cmocka_unit_test(closed_convex_bodies_look_out),
         cmocka_unit_test(shipped_patches_are_classified),
         cmocka_unit_test(a_promise_is_checked_and_can_be_taken_back),
