@@ -56,7 +56,9 @@ for ending in step iges brep; do
     import sphere $ending 'sqrt((x-1)^2 + (y-2)^2 + (z-3)^2) - 25'
     import torus $ending 'hypot(hypot(x, y) - 40, z) - 12'
     import box $ending '(abs(x)<10 && abs(y)<20 && abs(z)<30) ? max(abs(x)-10, max(abs(y)-20, abs(z)-30)) : hypot(hypot(max(abs(x)-10,0), max(abs(y)-20,0)), max(abs(z)-30,0))'
-    import can $ending '(hypot(x,y)<10 && z>0 && z<40) ? max(hypot(x,y)-10, max(-z, z-40)) : hypot(max(hypot(x,y)-10,0), max(max(-z, z-40),0))'
+    for can in can spline-can; do
+        import $can $ending '(hypot(x,y)<10 && z>0 && z<40) ? max(hypot(x,y)-10, max(-z, z-40)) : hypot(max(hypot(x,y)-10,0), max(max(-z, z-40),0))'
+    done
 done
 
 refused() { # KIND WORDS: exit 2, the face named, no file left

@@ -16,6 +16,7 @@
 #include <GeomAPI_ProjectPointOnCurve.hxx>
 #include <GeomAPI_ProjectPointOnSurf.hxx>
 #include <GeomConvert.hxx>
+#include <GeomLib_IsPlanarSurface.hxx>
 #include <Geom_BSplineCurve.hxx>
 #include <Geom_BSplineSurface.hxx>
 #include <Geom_RectangularTrimmedSurface.hxx>
@@ -298,9 +299,8 @@ Handle(Geom_BSplineCurve)
     for (const TopoDS_Shape &other : owners.FindFromKey(edge)) {
         TopoDS_Face neighbour = TopoDS::Face(other);
         Handle(Geom_Surface) surface = BRep_Tool::Surface(neighbour);
-        BRepAdaptor_Surface kind(neighbour);
         rectangle r;
-        if (neighbour.IsSame(face) || kind.GetType() == GeomAbs_Plane ||
+        if (neighbour.IsSame(face) || GeomLib_IsPlanarSurface(surface, 1e-9).IsPlanar() ||
             !find_rectangle(neighbour, surface, r))
             continue;
         Handle(Geom_BSplineSurface) s = to_spline(surface, r);
@@ -365,7 +365,7 @@ void prove_star_shaped(const gp_Pnt &middle, const gp_Dir &normal,
     }
 }
 
-std::vector<patch> from_plane(const TopoDS_Face &face, const face_map &owners)
+std::vector<patch> from_plane(const TopoDS_Face &face, const gp_Dir &normal, const face_map &owners)
 {
     int wires = 0;
     for (TopExp_Explorer at(face, TopAbs_WIRE); at.More(); at.Next())
@@ -383,7 +383,7 @@ std::vector<patch> from_plane(const TopoDS_Face &face, const face_map &owners)
         Handle(Geom_BSplineCurve) c = neighbour_border(edge, face, owners);
         borders.push_back(c.IsNull() ? own_border(edge) : c);
     }
-    prove_star_shaped(middle, BRepAdaptor_Surface(face).Plane().Axis().Direction(), borders);
+    prove_star_shaped(middle, normal, borders);
     std::vector<patch> out;
     for (const auto &c : borders)
         out.push_back(sector(middle, c));
@@ -395,13 +395,14 @@ std::vector<patch> from_plane(const TopoDS_Face &face, const face_map &owners)
 
 std::vector<patch> from_face(const TopoDS_Face &face, const face_map &owners)
 {
-    BRepAdaptor_Surface adaptor(face);
     Handle(Geom_Surface) surface = BRep_Tool::Surface(face);
     rectangle r;
     if (find_rectangle(face, surface, r))
         return {from_spline(to_spline(surface, r))};
-    if (adaptor.GetType() == GeomAbs_Plane)
-        return from_plane(face, owners);
+    /* Exporters write planes as splines too. */
+    GeomLib_IsPlanarSurface plane(surface, 1e-9);
+    if (plane.IsPlanar())
+        return from_plane(face, plane.Plan().Axis().Direction(), owners);
     refuse("expected a face that is a rectangle of its parameters, found one trimmed otherwise");
 }
 

@@ -4,6 +4,7 @@
  * The projection looks at the inside of every patch and along all its sides. */
 #include <BRepAlgoAPI_Cut.hxx>
 #include <BRepBuilderAPI_MakeFace.hxx>
+#include <BRepBuilderAPI_NurbsConvert.hxx>
 #include <BRepPrimAPI_MakeBox.hxx>
 #include <BRepPrimAPI_MakeCone.hxx>
 #include <BRepPrimAPI_MakeCylinder.hxx>
@@ -39,6 +40,8 @@ static TopoDS_Shape make(const std::string &kind)
         return BRepPrimAPI_MakeBox(gp_Pnt(-10, -20, -30), gp_Pnt(10, 20, 30)).Shape();
     if (kind == "can")
         return BRepPrimAPI_MakeCylinder(10, 40).Shape();
+    if (kind == "spline-can") /* the same, every face a spline */
+        return BRepBuilderAPI_NurbsConvert(BRepPrimAPI_MakeCylinder(10, 40).Shape()).Shape();
     if (kind == "cone")
         return BRepPrimAPI_MakeCone(20, 5, 30).Shape();
     if (kind == "drilled") /* a plane with a hole, and a sphere's remains */
