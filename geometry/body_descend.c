@@ -111,7 +111,9 @@ static void move(const box2 *d, const double from[2], const double step[2], doub
         double x = from[k] + scale * step[k];
         if (d->is_periodic[k] && (x < d->low[k] || x > d->high[k]))
             x -= d->range[k] * floor((x - d->low[k]) / d->range[k]);
-        to[k] = x < d->low[k] ? d->low[k] : x > d->high[k] ? d->high[k] : x;
+        /* What rounding leaves beside a border is on it: only there does the next face begin. */
+        double near = 1e-12 * d->range[k];
+        to[k] = x < d->low[k] + near ? d->low[k] : x > d->high[k] - near ? d->high[k] : x;
     }
 }
 

@@ -262,7 +262,7 @@ static void descent_on_convex_bodies_ends_at_the_nearest_point(void **state)
     for (int k = 0; k < HR_COUNT(files); k++) {
         parametric_body b = load(files[k]);
         body_finder *f = body_finder_create(&b);
-        for (int i = 0; i < test_effort(500); i++) {
+        for (int i = 0; i < test_effort(2000); i++) {
             vec3 q = point_near(&r, &b);
             body_nearest n, m;
             assert_int_equal(body_find_nearest(f, q, &n), HR_OK);
