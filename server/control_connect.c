@@ -14,7 +14,7 @@ hr_status control_path(const char *configured, char *out, size_t size, hr_error 
     const char *folder = getenv("XDG_RUNTIME_DIR");
     if (configured && configured[0])
         length = snprintf(out, size, "%s", configured);
-    else if (folder && folder[0])
+    else if (folder && folder[0] && access(folder, W_OK | X_OK) == 0)
         length = snprintf(out, size, "%s/hapticd.sock", folder);
     else
         length = snprintf(out, size, "/tmp/hapticd-%u.sock", (unsigned)getuid());

@@ -7,7 +7,8 @@
 #include "geometry/error.h"
 
 /* The path in use: `configured`, or where it is NULL or empty $XDG_RUNTIME_DIR/hapticd.sock or
- * /tmp/hapticd-UID.sock. HR_ERR_CAPACITY where it is too long for a socket. */
+ * (where that folder cannot be used) /tmp/hapticd-UID.sock. HR_ERR_CAPACITY where it is too long
+ * for a socket. */
 HR_MUST_USE hr_status control_path(const char *configured, char *out, size_t size, hr_error *error);
 
 /* Connects; the descriptor, or -1 with a message. */

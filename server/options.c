@@ -1,9 +1,11 @@
 #include "server/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "devices/registry.h"
 
@@ -180,13 +182,19 @@ static hr_status read_scene(server_options *o, hr_error *error)
     return status == HR_OK ? scene_load(path, &o->scene, error) : status;
 }
 
-static hr_status check_drivers(const config *c, hr_error *error)
+/* What can be known of the devices without touching one. */
+static hr_status check_devices(const config *c, hr_error *error)
 {
     for (int i = 0; i < c->device_count; i++) {
+        const config_device *d = &c->devices[i];
         const device_driver *driver;
-        hr_status status = registry_find(c->devices[i].driver, &driver, error);
+        hr_status status = registry_find(d->driver, &driver, error);
         if (status != HR_OK)
             return status;
+        if (strcmp(d->driver, "replay") == 0 && access(d->address, R_OK) != 0)
+            return error_set(error, HR_ERR_NOT_FOUND,
+                             "hapticd: replay: expected a readable recording, got \"%s\": %s",
+                             d->address, strerror(errno));
     }
     return HR_OK;
 }
@@ -205,6 +213,6 @@ hr_status options_read(int argc, char **argv, options_action *action, server_opt
         return status;
     status = read_settings(&a, &out->settings, error);
     if (status == HR_OK)
-        status = check_drivers(&out->settings, error);
+        status = check_devices(&out->settings, error);
     return status == HR_OK ? read_scene(out, error) : status;
 }

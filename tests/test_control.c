@@ -348,9 +348,12 @@ static void the_path_follows_the_environment(void **state)
     assert_int_equal(control_path("", path, sizeof path, &error), HR_OK);
     snprintf(expected, sizeof expected, "/tmp/hapticd-%u.sock", (unsigned)getuid());
     assert_string_equal(path, expected);
-    setenv("XDG_RUNTIME_DIR", "/run/user/5", 1);
+    setenv("XDG_RUNTIME_DIR", "/no/such/folder", 1);
     assert_int_equal(control_path("", path, sizeof path, &error), HR_OK);
-    assert_string_equal(path, "/run/user/5/hapticd.sock");
+    assert_string_equal(path, expected);
+    setenv("XDG_RUNTIME_DIR", "/tmp/", 1);
+    assert_int_equal(control_path("", path, sizeof path, &error), HR_OK);
+    assert_string_equal(path, "/tmp//hapticd.sock");
     assert_int_equal(control_path("/x/y", path, sizeof path, &error), HR_OK);
     assert_string_equal(path, "/x/y");
     char longest[200];

@@ -31,6 +31,7 @@ expect missing_value_is_refused 2 "--for" hapticd --for
 expect missing_settings_are_refused 2 "nothing.conf" hapticd -c "$work/nothing.conf"
 expect missing_scene_is_refused 2 "nothing" hapticd --scene "$work/nothing.scene"
 expect unknown_device_is_refused 2 "teapot" hapticd --device teapot
+expect missing_recording_is_refused 2 "nothing.csv" hapticd --device "replay:$work/nothing.csv"
 expect too_many_devices_are_refused 2 "at most" hapticd --device sim --device sim --device sim --device sim --device sim
 echo 'servo { rate_hz = fast }' > "$work/bad.conf"
 expect bad_settings_are_located 2 "bad.conf:1" hapticd -c "$work/bad.conf"
