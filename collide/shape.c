@@ -2,6 +2,7 @@
 
 #include "collide/parametric_shape.h"
 #include "collide/shape_kinds.h"
+#include "collide/shape_mesh.h"
 
 /* Where a direction is lost (a point at the very centre) the last one is kept. */
 HR_RT static vec3 last_direction(const shape_tracker *tracker)
@@ -112,6 +113,7 @@ HR_RT int shape_follow(const shape *s, shape_tracker *tracker, vec3 point, vec3 
     case SHAPE_PARAMETRIC:
         return parametric_shape_follow(s->surface, tracker, point, dt, reach, out, room);
     case SHAPE_MESH:
+        return shape_mesh_follow(s->mesh, tracker, point, reach, out, room);
     default:
         return 0;
     }
@@ -138,6 +140,8 @@ void shape_seed(const shape *s, vec3 point, double reach, shape_tracker *out)
         parametric_shape_seed(s->surface, point, reach, out);
         break;
     case SHAPE_MESH:
+        shape_mesh_seed(s->mesh, point, reach, out);
+        break;
     default:
         break;
     }
@@ -156,8 +160,9 @@ double shape_bounding_radius(const shape *s)
         return vec3_length(s->half_size);
     case SHAPE_PARAMETRIC:
         return parametric_shape_radius(s->surface);
-    case SHAPE_PLANE:
     case SHAPE_MESH:
+        return s->mesh->radius;
+    case SHAPE_PLANE:
     default:
         return (double)INFINITY;
     }

@@ -49,7 +49,9 @@ enum {
 /* All that is remembered between ticks; plain data, {0} is "nothing followed yet". */
 typedef struct shape_tracker {
     uint32_t track_count;
-    uint32_t flags; /* all tracks together */
+    uint32_t flags;     /* all tracks together */
+    vec3 searched_at;   /* m, shape frame: where a mesh's surroundings were searched last */
+    double search_room; /* m: how far from there they are still known */
     shape_track tracks[SHAPE_TRACKS_MAX];
 } shape_tracker;
 

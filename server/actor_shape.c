@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "collide/touch_mesh.h"
 #include "geometry/parametric_body.h"
 #include "server/actor_kinds.h"
 
@@ -25,6 +26,23 @@ static hr_status load_surface(const scene *s, const scene_body *body, shape *out
     return HR_OK;
 }
 
+static hr_status load_mesh(const scene *s, const scene_body *body, shape *out, hr_error *error)
+{
+    mesh m = {0};
+    touch_mesh *ready = NULL;
+    hr_status status = mesh_load(body->file, &m, error);
+    if (status != HR_OK)
+        return status;
+    for (int i = 0; i < m.vertex_count; i++)
+        m.vertices[i] = vec3_scale(body->scale, m.vertices[i]);
+    if (touch_mesh_create(&m, TOUCH_MESH_CREASE_RAD, &ready) != HR_OK)
+        status = error_set(error, HR_ERR_MEMORY, "%s:%d: out of memory", s->file, body->line);
+    mesh_free(&m);
+    out->kind = SHAPE_MESH;
+    out->mesh = ready;
+    return status;
+}
+
 hr_status actor_shape_load(const scene *s, const scene_body *body, shape *out, hr_error *error)
 {
     *out = (shape){.radius = body->radius_m,
@@ -48,6 +66,8 @@ hr_status actor_shape_load(const scene *s, const scene_body *body, shape *out, h
         return HR_OK;
     case SCENE_BODY:
         return load_surface(s, body, out, error);
+    case SCENE_MESH:
+        return load_mesh(s, body, out, error);
     default:
         return error_set(error, HR_ERR_FORMAT,
                          "%s:%d: body \"%s\": expected a shape that can be loaded, found one that "
@@ -66,6 +86,13 @@ void actor_shape_free(shape *s)
         } surface = {.shown = s->surface};
         parametric_body_free(surface.owned);
         free(surface.owned);
+    }
+    if (s->mesh) {
+        union {
+            const touch_mesh *shown;
+            touch_mesh *owned;
+        } touched = {.shown = s->mesh};
+        touch_mesh_destroy(touched.owned);
     }
     *s = (shape){0};
 }

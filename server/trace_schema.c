@@ -83,6 +83,8 @@ const trace_field trace_body_fields[] = {
     BODY("inverse_mass", inverse_mass, TRACE_F64, 9, "1/kg", "world axes, row by row"),
     BODY("track_count", seed.track_count, TRACE_U32, 1, "", "of tracks that mean something"),
     BODY("track_flags", seed.flags, TRACE_U32, 1, "", "of all tracks together"),
+    BODY("searched_at", seed.searched_at, TRACE_F64, 3, "m", "shape frame"),
+    BODY("search_room", seed.search_room, TRACE_F64, 1, "m", "how far from there"),
 };
 const int trace_body_field_count = HR_COUNT(trace_body_fields);
 
@@ -94,8 +96,8 @@ static const trace_field track_fields[] = {
 };
 
 _Static_assert(sizeof(shape_track) == 24, "a new field belongs into track_fields");
-_Static_assert(offsetof(frame_body, seed.tracks) == 280 &&
-                   sizeof(frame_body) == 280 + sizeof(shape_track) * SHAPE_TRACKS_MAX,
+_Static_assert(offsetof(frame_body, seed.tracks) == 312 &&
+                   sizeof(frame_body) == 312 + sizeof(shape_track) * SHAPE_TRACKS_MAX,
                "a new field belongs into trace_body_fields");
 
 #define DEVICE(member, kind)                                                                       \
