@@ -110,9 +110,27 @@ static void plot_position(plot *p)
     draw(p, panel, PLOT_Z, "z, up", (svg_style){.color = COLOR_Z});
 }
 
+#define FORCE_FLOOR 0.01 /* N: less than anybody feels */
+
+static double greatest(const plot *p, plot_series series)
+{
+    double most = 0;
+    for (int i = 0; i < p->data->column_count; i++)
+        if (p->hand->columns[i].count > 0)
+            most = fmax(most, p->hand->columns[i].high[series]);
+    return most;
+}
+
 static void plot_force(plot *p)
 {
-    svg_panel *panel = time_panel(p, "force, and why it was less than wanted", "force (N)", false);
+    char title[96];
+    snprintf(title, sizeof title, "%s: force, and why it was less than wanted", p->name);
+    svg_axis force = {.label = "force (N)"};
+    if (greatest(p, PLOT_WANTED) < FORCE_FLOOR && greatest(p, PLOT_FORCE) < FORCE_FLOOR)
+        force.high = 1; /* no picture of rounding */
+    svg_panel *panel = svg_add_panel(
+        p->figure, title,
+        (svg_axis){.label = "time (s)", .low = p->data->from, .high = p->data->until}, force);
     for (int bit = 0; bit < TRACE_REASONS; bit++)
         shade(p, panel, bit, trace_reason_name(bit),
               (svg_style){.color = reason_colors[bit], .opacity = 0.22});
@@ -219,8 +237,6 @@ static void plot_stiffness(plot *p)
 {
     char title[96];
     snprintf(title, sizeof title, "%s: force over depth", p->name);
-    svg_panel *panel = svg_add_panel(p->figure, title, (svg_axis){.label = "depth (mm)"},
-                                     (svg_axis){.label = "force (N)"});
     int n = 0;
     for (int i = 0; i < p->data->column_count; i++) {
         const plot_column *c = &p->hand->columns[i];
@@ -229,17 +245,20 @@ static void plot_stiffness(plot *p)
         p->x[n] = -c->low[PLOT_GAP];
         p->y[n++] = c->high[PLOT_FORCE];
     }
+    bool is_empty = n == 0;
+    svg_panel *panel =
+        svg_add_panel(p->figure, title, (svg_axis){.label = "depth (mm)", .high = is_empty ? 1 : 0},
+                      (svg_axis){.label = "force (N)", .high = is_empty ? 1 : 0});
     svg_points(panel, p->x, p->y, n, "",
                (svg_style){.color = COLOR_FORCE, .width = 1.6, .opacity = 0.5});
-    if (n == 0)
-        svg_text(panel, 0.3, 0.5, "nothing was touched");
+    if (is_empty)
+        svg_text(panel, 0.4, 0.5, "nothing was touched");
 }
 
-static void plot_compute(plot *p)
+static void plot_age(plot *p)
 {
-    svg_panel *panel =
-        time_panel(p, "virtual time: nothing is late; computing time", "time (us)", false);
-    draw(p, panel, PLOT_COMPUTE, "", (svg_style){.color = COLOR_Z});
+    svg_panel *panel = time_panel(p, "how old the world's news is", "age of the frame (ms)", false);
+    draw(p, panel, PLOT_AGE, "", (svg_style){.color = COLOR_X});
 }
 
 static void plot_histogram(plot *p)
@@ -279,12 +298,11 @@ static void plot_hand_panels(plot *p)
     plot_path(p, 0, "path and force from the side", "x, to the operator (mm)");
     plot_gap(p);
     plot_stiffness(p);
+    plot_energy(p);
+    plot_age(p);
     if (has_lateness(p)) {
         plot_lateness(p);
         plot_histogram(p);
-    } else {
-        plot_energy(p);
-        plot_compute(p);
     }
 }
 

@@ -18,6 +18,7 @@ static void measure(const tick_record *t, double *values)
     values[PLOT_LATENESS] = 1e-3 * t->lateness_ns;
     values[PLOT_COMPUTE] = 1e-3 * t->compute_ns;
     values[PLOT_ENERGY] = 1e3 * t->energy;
+    values[PLOT_AGE] = t->frame_sequence > 0 ? 1e-6 * (double)t->frame_age_ns : (double)NAN;
 }
 
 static void add_tick(plot_hand *h, plot_column *c, const tick_record *t)

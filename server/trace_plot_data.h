@@ -18,6 +18,7 @@ typedef enum plot_series {
     PLOT_LATENESS, /* us */
     PLOT_COMPUTE,
     PLOT_ENERGY, /* mJ */
+    PLOT_AGE,    /* ms, of the contact frame */
     PLOT_SERIES
 } plot_series;
 
