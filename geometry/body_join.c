@@ -11,6 +11,8 @@ typedef struct open_side {
     int face, side;
     bool is_joined;
     vec3 points[SIDE_SAMPLES];
+    vec3 middle;   /* of the box around the points */
+    double extent; /* its diagonal */
 } open_side;
 
 void body_side_parameters(const body_face *f, int side, int i, double uv[2])
@@ -52,6 +54,8 @@ static int vertex_at(parametric_body *b, vec3 p)
     b->vertices[b->vertex_count] = (body_vertex){.position = p};
     return b->vertex_count++;
 }
+
+_Static_assert((int)BODY_MAP == (int)SIDE_SAMPLES, "a table is filled from the samples of a side");
 
 static bool shrinks(const parametric_body *b, const vec3 *points)
 {
@@ -118,6 +122,59 @@ static int compare_sides(const parametric_body *b, const open_side *s, const ope
     return is_same ? 1 : is_reversed ? -1 : 0;
 }
 
+/* The parameter of side t nearest to p, from the nearest of its samples by Newton's method; the
+ * distance goes to *miss. */
+static double project_on_side(const parametric_body *b, const open_side *t, vec3 p, double *miss)
+{
+    const body_face *f = &b->faces[t->face];
+    int along = 1 - side_direction(t->side), nearest = 0;
+    for (int i = 1; i < SIDE_SAMPLES; i++)
+        if (vec3_distance(t->points[i], p) < vec3_distance(t->points[nearest], p))
+            nearest = i;
+    double uv[2];
+    body_side_parameters(f, t->side, nearest, uv);
+    jet j;
+    for (int i = 0; i < 12; i++) {
+        body_face_jet(b, t->face, uv[0], uv[1], NULL, &j);
+        vec3 e = vec3_sub(j.p, p), d = j.d1[along];
+        double gauss = vec3_dot(d, d), h = gauss + vec3_dot(e, j.d2[along ? JET_VV : JET_UU]);
+        h = h > 0.1 * gauss ? h : gauss;
+        if (!(h > 0))
+            break;
+        uv[along] = body_face_wrap(f, along, uv[along] - vec3_dot(d, e) / h);
+    }
+    body_face_jet(b, t->face, uv[0], uv[1], NULL, &j);
+    *miss = vec3_distance(j.p, p);
+    return uv[along];
+}
+
+/* As compare_sides, for sides that are the same curve with another parametrisation (or, as rings,
+ * another start); map[i] is where sample i of s lies on t. */
+static int trace_side(const parametric_body *b, const open_side *s, const open_side *t, double *map)
+{
+    const body_face *f = &b->faces[t->face], *g = &b->faces[s->face];
+    int along = 1 - side_direction(t->side), own = 1 - side_direction(s->side);
+    double range = f->high[along] - f->low[along];
+    bool may_meet = vec3_distance(s->middle, t->middle) <= 0.1 * t->extent &&
+                    fabs(s->extent - t->extent) <= 0.2 * t->extent;
+    if (!may_meet || f->is_periodic[along] != g->is_periodic[own])
+        return 0;
+    for (int i = 0; i < BODY_MAP; i++) {
+        double miss;
+        map[i] = project_on_side(b, t, s->points[i], &miss);
+        if (miss > BODY_SEAM_TOLERANCE * b->size)
+            return 0;
+        if (i > 0 && f->is_periodic[along])
+            map[i] += range * floor((map[i - 1] - map[i]) / range + 0.5);
+    }
+    int direction = map[1] > map[0] ? 1 : -1;
+    for (int i = 1; i < BODY_MAP; i++)
+        if (!(direction * (map[i] - map[i - 1]) > 1e-6 * range))
+            return 0;
+    bool is_whole = fabs(fabs(map[BODY_MAP - 1] - map[0]) - range) < 1e-5 * range;
+    return is_whole ? direction : 0;
+}
+
 /* One edge along side s, which other side t (or none) shares. */
 static hr_status add_edge(parametric_body *b, open_side *s, open_side *t, int direction,
                           hr_error *error)
@@ -139,7 +196,7 @@ static hr_status add_edge(parametric_body *b, open_side *s, open_side *t, int di
     e->vertices[0] = e->is_ring ? -1 : vertex_at(b, s->points[0]);
     e->vertices[1] = e->is_ring ? -1 : vertex_at(b, s->points[SIDE_SAMPLES - 1]);
     e->use_count = 1;
-    e->use[0] = (body_edge_use){s->face, s->side, 0.0, 1.0};
+    e->use[0] = (body_edge_use){s->face, s->side, 0.0, 1.0, NULL};
     s->is_joined = true;
     b->faces[s->face].edges[s->side] = index;
     if (!t)
@@ -149,10 +206,28 @@ static hr_status add_edge(parametric_body *b, open_side *s, open_side *t, int di
     double slope = direction * (g->high[other] - g->low[other]) / (e->high - e->low);
     double start = direction > 0 ? g->low[other] : g->high[other];
     e->use_count = 2;
-    e->use[1] = (body_edge_use){t->face, t->side, start - slope * e->low, slope};
+    e->use[1] = (body_edge_use){t->face, t->side, start - slope * e->low, slope, NULL};
     t->is_joined = true;
     b->faces[t->face].edges[t->side] = index;
     return HR_OK;
+}
+
+/* Makes an edge of two sides if they are the same curve, evenly parametrised or not. */
+static hr_status join_if_same(parametric_body *b, open_side *s, open_side *t, hr_error *error)
+{
+    double map[BODY_MAP];
+    int direction = compare_sides(b, s, t);
+    bool is_uneven = direction == 0;
+    if (is_uneven)
+        direction = trace_side(b, s, t, map);
+    if (direction == 0)
+        return HR_OK;
+    hr_status status = add_edge(b, s, t, direction, error);
+    if (status == HR_OK && is_uneven) {
+        memcpy(b->maps[b->map_count], map, sizeof map);
+        b->edges[b->edge_count - 1].use[1].table = b->maps[b->map_count++];
+    }
+    return status;
 }
 
 /* Pairs up sides; `wanted` limits it to one stated edge, NULL takes all. */
@@ -170,13 +245,24 @@ static hr_status pair_sides(parametric_body *b, open_side *sides, int count,
                 (wanted &&
                  (b->faces[t->face].surface != wanted->second || t->side != wanted->second_side)))
                 continue;
-            int direction = compare_sides(b, s, t);
-            hr_status status = direction ? add_edge(b, s, t, direction, error) : HR_OK;
+            hr_status status = join_if_same(b, s, t, error);
             if (status != HR_OK)
                 return status;
         }
     }
     return HR_OK;
+}
+
+static void bound_side(open_side *s)
+{
+    vec3 low = s->points[0], high = low;
+    for (int i = 1; i < SIDE_SAMPLES; i++) {
+        vec3 p = s->points[i];
+        low = (vec3){fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z)};
+        high = (vec3){fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z)};
+    }
+    s->middle = vec3_lerp(low, high, 0.5);
+    s->extent = vec3_distance(low, high);
 }
 
 static hr_status join_sides(const body_draft *d, parametric_body *b, open_side *sides,
@@ -189,7 +275,8 @@ static hr_status join_sides(const body_draft *d, parametric_body *b, open_side *
             if (f->collapsed[side] >= 0 || f->is_periodic[side_direction(side)])
                 continue;
             sides[count] = (open_side){.face = face, .side = side};
-            body_sample_side(b, face, side, sides[count++].points);
+            body_sample_side(b, face, side, sides[count].points);
+            bound_side(&sides[count++]);
         }
     for (int i = 0; i < d->edge_count; i++) {
         hr_status status = pair_sides(b, sides, count, &d->edges[i], error);
@@ -234,8 +321,9 @@ hr_status body_join(const body_draft *d, parametric_body *b, hr_error *error)
     open_side *sides = malloc(side_count * sizeof *sides);
     b->edges = calloc(side_count, sizeof *b->edges);
     b->vertices = calloc((size_t)d->vertex_count + 3 * side_count, sizeof *b->vertices);
+    b->maps = calloc(side_count, sizeof *b->maps);
     hr_status status = HR_ERR_MEMORY;
-    if (sides && b->edges && b->vertices) {
+    if (sides && b->edges && b->vertices && b->maps) {
         for (int i = 0; i < d->vertex_count; i++)
             b->vertices[b->vertex_count++].position = d->vertices[i];
         find_collapsed_and_periodic(b);
@@ -258,10 +346,13 @@ void body_unjoin(parametric_body *b)
         nurbs_curve_free(&b->edges[i].curve);
     free(b->edges);
     free(b->vertices);
+    free(b->maps);
     free(b->vertex_edges);
     free(b->vertex_collapses);
     b->edges = NULL;
     b->vertices = NULL;
+    b->maps = NULL;
+    b->map_count = 0;
     b->vertex_edges = NULL;
     b->vertex_collapses = NULL;
     b->edge_count = b->vertex_count = b->vertex_edge_count = b->vertex_collapse_count = 0;

@@ -47,11 +47,15 @@ typedef struct body_face {
     double size;            /* diagonal of the box */
 } body_face;
 
-/* How one face meets an edge: the face's free parameter is a + b t of the edge's parameter t. */
+/* How one face meets an edge: the face's free parameter is a + b t of the edge's parameter t. Where
+ * the two are parametrised differently that is only about right, and `table` holds the parameter at
+ * BODY_MAP even steps of t (without wrapping). Use body_edge_to_face and body_face_to_edge. */
+enum { BODY_MAP = 33 };
 typedef struct body_edge_use {
     int face;
     int side;
     double a, b;
+    const double *table; /* NULL: even; owned by the body */
 } body_edge_use;
 
 typedef struct body_edge {
@@ -112,9 +116,11 @@ typedef struct parametric_body {
     vertex_collapse *vertex_collapses;
     int sample_count;
     body_sample *samples;
-    vec3 box_low, box_high; /* of everything */
-    double size;            /* diagonal of that box; tolerances are fractions of it */
-    char name[64];          /* from the file, may be empty */
+    int map_count;
+    double (*maps)[BODY_MAP]; /* the tables of unevenly parametrised seams */
+    vec3 box_low, box_high;   /* of everything */
+    double size;              /* diagonal of that box; tolerances are fractions of it */
+    char name[64];            /* from the file, may be empty */
 } parametric_body;
 
 /* Reads a body: JSON in our format, or a Wavefront OBJ with free-form surfaces, told apart by

@@ -250,6 +250,49 @@ static void folded_sheets_stay_whole(void **state)
     parametric_body_free(&b);
 }
 
+/* A can whose bottom starts elsewhere on the circle and whose lid runs along it at another pace:
+ * its weights are those of the circle times 2^i, a Moebius change of parameter in every quarter
+ * that moves points along the circle but not off it. */
+static void uneven_seams_are_joined(void **state)
+{
+    (void)state;
+    parametric_body b = parse(
+        "{\"kind\":\"body\",\"patches\":[{\"shape\":\"cylinder\",\"radius\":1,\"height\":2},"
+        "{\"shape\":\"disc\",\"radius\":1,\"origin\":[0,0,-1],\"rotation_vector\":[0,0,0.7]},"
+        "{\"degree\":[2,1],\"knots\":[[0,0,0,0.25,0.25,0.5,0.5,0.75,0.75,1,1,1],[0,0,1,1]],"
+        "\"points\":[[[0,0,1],[1,0,1]],[[0,0,1],[1,1,1]],[[0,0,1],[0,1,1]],[[0,0,1],[-1,1,1]],"
+        "[[0,0,1],[-1,0,1]],[[0,0,1],[-1,-1,1]],[[0,0,1],[0,-1,1]],[[0,0,1],[1,-1,1]],"
+        "[[0,0,1],[1,0,1]]],\"weights\":[[1,1],[1.4142135623730951,1.4142135623730951],[4,4],"
+        "[5.6568542494923806,5.6568542494923806],[16,16],[22.627416997969522,22.627416997969522],"
+        "[64,64],[90.509667991878084,90.509667991878084],[256,256]]}]}");
+
+    assert_true(b.is_closed && b.is_convex);
+    assert_int_equal(b.edge_count, 2);
+    int uneven = 0;
+    for (int e = 0; e < 2; e++) {
+        uneven += b.edges[e].use[1].table != NULL;
+        for (int i = 0; i <= 100; i++) {
+            double t = b.edges[e].low + (b.edges[e].high - b.edges[e].low) * i / 100.0;
+            jet on_edge;
+            body_edge_jet(&b, e, t, NULL, &on_edge);
+            for (int which = 0; which < 2; which++) {
+                const body_edge_use *use = &b.edges[e].use[which];
+                double uv[2];
+                jet on_face;
+                body_edge_to_face(&b, e, which, t, uv);
+                body_face_jet(&b, use->face, uv[0], uv[1], NULL, &on_face);
+                assert_vec3_near(on_edge.p, on_face.p, 1e-9);
+                double back = body_face_to_edge(&b, use->face, use->side, uv);
+                jet again;
+                body_edge_jet(&b, e, back, NULL, &again);
+                assert_vec3_near(again.p, on_edge.p, 1e-9);
+            }
+        }
+    }
+    assert_int_equal(uneven, 2);
+    parametric_body_free(&b);
+}
+
 /* Faces of a closed body all look out: against the direction from its middle. */
 static void closed_convex_bodies_look_out(void **state)
 {
@@ -320,6 +363,7 @@ int main(void)
         cmocka_unit_test(creases_split_a_patch),
         cmocka_unit_test(wide_faces_are_split_with_their_neighbours),
         cmocka_unit_test(folded_sheets_stay_whole),
+        cmocka_unit_test(uneven_seams_are_joined),
         cmocka_unit_test(closed_convex_bodies_look_out),
         cmocka_unit_test(shipped_patches_are_classified),
         cmocka_unit_test(a_promise_is_checked_and_can_be_taken_back),
