@@ -133,7 +133,7 @@ static void bad_files_are_refused_with_their_place(void **state)
     free(bad);
     /* The joint of patches 0 and 1 opened on one side. */
     bad = with(good, "-1.212435565298214", "-0.7", "-0.71");
-    expect_refused(bad, "found a gap of 0.00");
+    expect_refused(bad, "expected to meet side u0 of patch 1 (edge 1)");
     free(bad);
     bad = with(good, "\"degree\"", "2", "3");
     expect_refused(bad, "patch 0: expected 4 points for degree 3 (or knots), found 3");
