@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -234,6 +235,71 @@ static void a_servo_that_hangs_trips_the_watchdog_until_it_is_armed(void **state
     finish(s);
 }
 
+/* --- a client's force ---------------------------------------------------------------------------
+ */
+
+/* Sends a line and waits for its answer, which must be good. */
+static void ask(int fd, const char *line)
+{
+    char answer[PROTOCOL_REPLY_MAX];
+    size_t used = 0;
+    assert_int_equal(send(fd, line, strlen(line), MSG_NOSIGNAL), strlen(line));
+    while (used < sizeof answer - 1 && recv(fd, answer + used, 1, 0) == 1 && answer[used] != '\n')
+        used++;
+    answer[used] = '\0';
+    if (!strstr(answer, "\"ok\":true"))
+        fail_msg("%s -> %s", line, answer);
+}
+
+/* Waits for a report in which the force of the hand is above (or not above) 0.1 N. */
+static bool wait_for_force(server *s, bool is_pushing)
+{
+    servo_report r;
+    for (int i = 0; i < PATIENCE; i++) {
+        if (ring_take_latest(&s->main_door.reports, &r) &&
+            (vec3_length(r.hands[0].force) > 0.1) == is_pushing)
+            return true;
+        usleep(PATIENCE_US);
+    }
+    return false;
+}
+
+static void a_client_that_is_killed_loses_its_force(void **state)
+{
+    (void)state;
+    server_options *o = options_for(false);
+    o->settings.control.enabled = true;
+    o->settings.safety.client_hold_s = 1000; /* its going is what ends the force, not its silence */
+    snprintf(o->settings.control.socket, sizeof o->settings.control.socket,
+             "/tmp/hapticd-test-server-%d.sock", (int)getpid());
+    server *s = open_server(o);
+    static device fake;
+    memset(&fake, 0, sizeof fake);
+    use_fake(s, &fake_driver, &fake);
+    hr_error error = {""};
+    assert_int_equal(server_start(s, &error), HR_OK);
+    assert_true(wait_for(s, SERVO_RUNNING, 0));
+    int fd = control_connect(o->settings.control.socket, &error);
+    assert_true(fd >= 0);
+
+    ask(fd, "{\"op\":\"lease\",\"seconds\":60}\n");
+    bool is_pushing = false;
+    for (int i = 0; i < 50 && !is_pushing; i++) {
+        ask(fd, "{\"op\":\"force\",\"force_n\":[0,0,1]}\n");
+        is_pushing = wait_for_force(s, true);
+    }
+    assert_true(is_pushing);
+    close(fd); /* as the kernel does for a process that dies */
+    assert_true(wait_for_force(s, false));
+
+    /* and the lease is free again */
+    fd = control_connect(o->settings.control.socket, &error);
+    assert_true(fd >= 0);
+    ask(fd, "{\"op\":\"lease\",\"seconds\":1}\n");
+    close(fd);
+    finish(s);
+}
+
 /* --- faults of the process ----------------------------------------------------------------------
  */
 
@@ -300,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_live_server_starts_runs_and_stops),
         cmocka_unit_test(what_cannot_be_recorded_is_never_powered),
         cmocka_unit_test(real_motors_stay_off_without_real_time_scheduling),
+        cmocka_unit_test(a_client_that_is_killed_loses_its_force),
         cmocka_unit_test(a_servo_that_hangs_trips_the_watchdog_until_it_is_armed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
