@@ -150,11 +150,17 @@ static hr_status check_body(const scene *s, const scene_body *b, cfg_t *section,
     return HR_OK;
 }
 
+bool scene_body_has_file(const scene_body *body)
+{
+    bool is_made = body->shape == SCENE_ARTICULATED && !strchr(body->file, '.');
+    return body->file[0] && body->shape != SCENE_CABLE && !is_made;
+}
+
 /* Files are looked up beside the scene file. */
 static hr_status resolve_file(const scene *s, scene_body *b, hr_error *error)
 {
     const char *slash = strrchr(s->file, '/');
-    if (!b->file[0] || b->file[0] == '/' || b->shape == SCENE_CABLE || !slash)
+    if (!scene_body_has_file(b) || b->file[0] == '/' || !slash)
         return HR_OK;
     char joined[2 * CONFIG_PATH_MAX];
     int length =

@@ -147,8 +147,10 @@ int model_add_link(model *m, const char *name, int parent, const model_joint *jo
 
 int model_add_mesh(model *m, mesh *part)
 {
-    if (!make_room((void **)&m->meshes, &m->mesh_room, m->mesh_count, sizeof *m->meshes))
+    if (!make_room((void **)&m->meshes, &m->mesh_room, m->mesh_count, sizeof *m->meshes) ||
+        !make_room((void **)&m->mesh_is_solid, &m->solid_room, m->mesh_count, sizeof(bool)))
         return -1;
+    m->mesh_is_solid[m->mesh_count] = false;
     m->meshes[m->mesh_count] = *part;
     *part = (mesh){0};
     return m->mesh_count++;
@@ -268,6 +270,48 @@ hr_status model_finish(model *m, model_warning warn, void *context)
     return HR_OK;
 }
 
+/* Torque and its time integrals go with mass * length^2, force with mass * length: a sliding joint
+ * whose damper is a force per speed keeps the ratio by mass alone. */
+static void scale_joint(model_joint *joint, double length, double mass)
+{
+    bool slides = joint->type == JOINT_PRISMATIC;
+    double turning = slides ? mass : mass * length * length;
+    joint->parent_from_joint.origin = vec3_scale(length, joint->parent_from_joint.origin);
+    joint->pitch *= length;
+    joint->damping *= turning;
+    joint->armature *= turning;
+    joint->friction *= slides ? mass * length : turning;
+    joint->effort *= slides ? mass * length : turning;
+    if (slides) {
+        joint->lower *= length;
+        joint->upper *= length;
+        joint->velocity *= length;
+    }
+}
+
+hr_status model_scale(model *m, double length, double mass)
+{
+    if (!(length > 0) || !(mass > 0) || !isfinite(length) || !isfinite(mass))
+        return HR_ERR_ARGUMENT;
+    for (int i = 0; i < m->link_count; i++) {
+        model_link *link = &m->links[i];
+        link->mass *= mass;
+        link->centre = vec3_scale(length, link->centre);
+        link->inertia = mat3_scale(mass * length * length, link->inertia);
+        scale_joint(&m->joints[i], length, mass);
+    }
+    for (int i = 0; i < m->visual_count; i++)
+        m->visuals[i].link_from_mesh.origin =
+            vec3_scale(length, m->visuals[i].link_from_mesh.origin);
+    for (int i = 0; i < m->collision_count; i++)
+        m->collisions[i].link_from_mesh.origin =
+            vec3_scale(length, m->collisions[i].link_from_mesh.origin);
+    for (int i = 0; i < m->mesh_count; i++)
+        for (int k = 0; k < m->meshes[i].vertex_count; k++)
+            m->meshes[i].vertices[k] = vec3_scale(length, m->meshes[i].vertices[k]);
+    return model_finish(m, NULL, NULL);
+}
+
 void model_free(model *m)
 {
     for (int i = 0; i < m->link_count; i++) {
@@ -281,6 +325,7 @@ void model_free(model *m)
     free(m->visuals);
     free(m->collisions);
     free(m->meshes);
+    free(m->mesh_is_solid);
     free(m->bodies);
     free(m->name);
     *m = (model){0};

@@ -79,8 +79,9 @@ typedef struct model {
     model_shape *visuals;
     int collision_count, collision_room;
     model_shape *collisions;
-    int mesh_count, mesh_room;
+    int mesh_count, mesh_room, solid_room;
     mesh *meshes;
+    bool *mesh_is_solid; /* a box, sphere, ... made from numbers, not read from a mesh file */
     int body_count;
     model_body *bodies;
     int q_count, v_count; /* all coordinates, all velocities */
@@ -116,6 +117,10 @@ int model_add_collision(model *m, model_shape shape);
  * `warn` (may be NULL) hears about each. */
 typedef void (*model_warning)(void *context, const char *text);
 HR_MUST_USE hr_status model_finish(model *m, model_warning warn, void *context);
+
+/* Makes all lengths and masses so many times as large; inertias, dampers and rotor inertias follow
+ * as those of a body of the same build, limits of sliding joints too. Calls model_finish. */
+HR_MUST_USE hr_status model_scale(model *m, double length, double mass);
 
 /* Accepts an empty model and leaves an empty model. */
 void model_free(model *m);

@@ -182,7 +182,10 @@ static hr_status solid_mesh(urdf_reader *r, const xmlNode *node, int *index)
         return status;
     *index = keep_mesh(r, &part, "");
     mesh_free(&part);
-    return *index < 0 ? HR_ERR_MEMORY : HR_OK;
+    if (*index < 0)
+        return HR_ERR_MEMORY;
+    r->model->mesh_is_solid[*index] = true;
+    return HR_OK;
 }
 
 static hr_status one_shape(urdf_reader *r, const xmlNode *node, int link, model_shape *shape)

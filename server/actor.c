@@ -18,6 +18,7 @@ const actor_class *actor_class_for(const scene_body *body)
     case SCENE_CABLE:
         return &actor_cable;
     case SCENE_ARTICULATED:
+        return &actor_articulated;
     default:
         return NULL;
     }

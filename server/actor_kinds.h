@@ -13,6 +13,9 @@ extern const actor_class actor_free;
 /* A cable over a cylinder, pushed by hands. */
 extern const actor_class actor_cable;
 
+/* An articulated body under adaptive dynamics, every link with a fitted shape, pushed by hands. */
+extern const actor_class actor_articulated;
+
 /* The shape of a scene body that is one piece, in its own frame. What it loads from files belongs
  * to *out and is given back by actor_shape_free. */
 HR_MUST_USE hr_status actor_shape_load(const scene *s, const scene_body *body, shape *out,

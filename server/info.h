@@ -34,5 +34,7 @@ bool info_mesh_accepts(const char *path, const char *head, size_t size);
 int info_mesh_print(const char *path, bool wants_json);
 bool info_scene_accepts(const char *path, const char *head, size_t size);
 int info_scene_print(const char *path, bool wants_json);
+bool info_urdf_accepts(const char *path, const char *head, size_t size);
+int info_urdf_print(const char *path, bool wants_json);
 
 #endif

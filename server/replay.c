@@ -226,7 +226,7 @@ static hr_status open_output(replay *p, const trace_reader *r, const char *path,
                        .start_ns = (int64_t)trace_number(r, TRACE_RUN, "start_ns", 0)};
     trace_attachment files[SCENE_BODIES_MAX];
     for (int i = 0; i < s->scene.body_count; i++)
-        if (s->scene.bodies[i].file[0] && s->scene.bodies[i].shape != SCENE_CABLE)
+        if (scene_body_has_file(&s->scene.bodies[i]))
             files[meta.file_count++] =
                 (trace_attachment){s->scene.bodies[i].file, s->scene.bodies[i].file};
     meta.files = files;

@@ -87,7 +87,7 @@ static hr_status load_scene(const trace_reader *r, const char *name, replay_stag
         return error_set(error, HR_ERR_FORMAT, "expected the recording to hold its scene");
     hr_status status = scene_parse(text, path ? path : "scene", &s->scene, error);
     for (int i = 0; status == HR_OK && i < s->scene.body_count; i++)
-        if (s->scene.bodies[i].file[0] && s->scene.bodies[i].shape != SCENE_CABLE)
+        if (scene_body_has_file(&s->scene.bodies[i]))
             status = find_file(r, s, i, error);
     return status;
 }

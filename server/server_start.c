@@ -131,7 +131,7 @@ static int collect_files(const scene *from, trace_attachment *out, int room)
 {
     int count = 0;
     for (int i = 0; i < from->body_count && count < room; i++)
-        if (from->bodies[i].file[0] && from->bodies[i].shape != SCENE_CABLE)
+        if (scene_body_has_file(&from->bodies[i]))
             out[count++] = (trace_attachment){from->bodies[i].file, from->bodies[i].file};
     return count;
 }

@@ -296,6 +296,18 @@ void art_set_k(articulated *a, int p)
     }
 }
 
+void articulated_set_step(articulated *a, double step_s)
+{
+    if (a->options.step_s == step_s)
+        return;
+    a->options.step_s = step_s;
+    for (int p = 0; p < a->tree.part_count; p++)
+        art_set_k(a, p);
+    a->is_factored = false;
+    if (a->has_metric)
+        articulated_use_metric(a, a->metric);
+}
+
 /* K of a joint changed: passive nodes above it hold numbers made with the old one. */
 HR_RT static void change_k(articulated *a, int v)
 {

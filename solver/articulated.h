@@ -73,6 +73,9 @@ HR_RT void articulated_clear_wrenches(articulated *a);
 HR_RT bool articulated_add_wrench(articulated *a, int body, vec6 wrench);
 HR_RT bool articulated_add_coupling(articulated *a, int body, const mat6 *stiff, vec6 f0);
 
+/* Changes options.step_s; O(n) when it differs. */
+HR_RT void articulated_set_step(articulated *a, double step_s);
+
 /* Accelerations at the present state, into articulated_qdd. */
 HR_RT void articulated_accelerate(articulated *a);
 

@@ -4,6 +4,9 @@
 
 enum { LIMITS_MAX = 24, LIMIT_ROUNDS = 8 };
 
+/* A joint that starts beyond its limit comes back at this pace instead of within one step. */
+static const double RETURN_RATE = 20.0; /* 1/s */
+
 /* x >= 0, A x - b >= 0, x . (A x - b) = 0 for a small positive definite A. */
 typedef struct limit_problem {
     int count;
@@ -40,7 +43,8 @@ HR_RT static int find_limits(const articulated *a, double dt, limit_row *rows, i
         if ((!is_low && next <= joint->upper) || has_row(rows, count, part->body))
             continue;
         double gap = is_low ? joint->lower - q : q - joint->upper;
-        rows[count++] = (limit_row){.body = part->body, .sign = is_low ? 1 : -1, .need = gap / dt};
+        double need = gap > 0 ? fmin(gap / dt, RETURN_RATE * gap) : gap / dt;
+        rows[count++] = (limit_row){.body = part->body, .sign = is_low ? 1 : -1, .need = need};
     }
     return count;
 }

@@ -1,0 +1,374 @@
+/* An articulated body: adaptive dynamics moves it, hands push its links. The scene body's `file` is
+ * a URDF or the name of a mechanism that the program makes itself (geometry/model_make.h); `scale`
+ * scales its lengths, `mass_kg` (where given) sets the mass of all that moves, `active_joints` is
+ * the budget. A free body hangs by its joints alone; one that is not free holds its pose by
+ * springs.
+ *
+ * Until links can be felt by their meshes, each body with a mesh is felt by a sphere, capsule or
+ * box fitted around it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collide/shape_fit.h"
+#include "geometry/model_make.h"
+#include "geometry/urdf.h"
+#include "server/actor_kinds.h"
+#include "solver/articulated.h"
+
+/* A pose held by springs comes back at this pace, without swinging long. */
+static const double HOLD_RATE = 9.0;    /* rad/s, about 1.5 Hz */
+static const double HOLD_DAMPING = 0.6; /* of critical */
+
+/* Air and bearings: the body's own dampers may be none or far too strong for its size. */
+static const double FREE_RATE = 0.5; /* 1/s */
+
+static const double STEP_MAX = 1e-3;       /* s, of the dynamics */
+static const int64_t SELECT_NS = 10000000; /* between two choices of the active joints */
+static const double PREDICT = 0.02;        /* s, horizon of the metric */
+static const double KEEP = 2.0;            /* hysteresis of the choice */
+
+/* A body that can be felt. */
+typedef struct limb {
+    int body; /* of the model */
+    shape shape;
+    pose body_from_shape;
+    twist velocity, acceleration; /* of the shape's origin, world axes */
+    bool is_pinned;
+} limb;
+
+struct actor {
+    model model;
+    articulated *dynamics;
+    pose world_from_base;
+    frame_material material;
+    int budget;
+    int limb_count;
+    limb *limbs;
+    int64_t next_choice_ns;
+    bool has_started;
+};
+
+static hr_status load_model(const scene *s, const scene_body *b, model *out, hr_error *error)
+{
+    const char *name = strrchr(b->file, '/');
+    hr_status status = model_make(name ? name + 1 : b->file, out);
+    if (status == HR_ERR_NOT_FOUND) {
+        urdf_options how = {.meshes = URDF_LOAD_MESHES};
+        return urdf_load(b->file, how, out, error);
+    }
+    if (status != HR_OK)
+        return error_set(error, status, "%s:%d: out of memory", s->file, b->line);
+    return HR_OK;
+}
+
+static hr_status fit_to_scene(const scene *s, const scene_body *b, model *m, hr_error *error)
+{
+    double moving = 0, length = b->scale > 0 ? b->scale : 1;
+    for (int i = 1; i < m->body_count; i++)
+        moving += m->bodies[i].mass;
+    double mass = b->mass_kg > 0 && moving > 0 ? b->mass_kg / moving : length * length * length;
+    if (m->body_count < 2 || model_scale(m, length, mass) != HR_OK)
+        return error_set(error, HR_ERR_FORMAT,
+                         "%s:%d: body \"%s\": expected a model with joints that move, found %s",
+                         s->file, b->line, b->name, b->file);
+    return HR_OK;
+}
+
+/* All vertices of the collision meshes (or else the visual ones) of a body, in its frame. */
+static int gather(const model *m, const model_shape *shapes, int count, int body, vec3 *out)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        const model_link *link = &m->links[shapes[i].link];
+        const mesh *part = &m->meshes[shapes[i].mesh];
+        if (link->body != body)
+            continue;
+        pose body_from_mesh = pose_compose(link->body_from_link, shapes[i].link_from_mesh);
+        for (int k = 0; k < part->vertex_count; k++, found++)
+            if (out)
+                out[found] = pose_apply(body_from_mesh, part->vertices[k]);
+    }
+    return found;
+}
+
+/* HR_OK also for a body without meshes, which then has no limb. */
+static hr_status fit_limb(actor *a, int body)
+{
+    const model *m = &a->model;
+    const model_shape *shapes = m->collisions;
+    int shape_count = m->collision_count;
+    int count = gather(m, shapes, shape_count, body, NULL);
+    if (count == 0) {
+        shapes = m->visuals;
+        shape_count = m->visual_count;
+        count = gather(m, shapes, shape_count, body, NULL);
+    }
+    if (count == 0)
+        return HR_OK;
+    vec3 *points = calloc((size_t)count, sizeof *points);
+    if (!points)
+        return HR_ERR_MEMORY;
+    gather(m, shapes, shape_count, body, points);
+    limb *l = &a->limbs[a->limb_count++];
+    *l = (limb){.body = body};
+    shape_fit(points, count, &l->shape, &l->body_from_shape);
+    free(points);
+    return HR_OK;
+}
+
+/* The coordinate nearest to zero that the limits allow; for joints of one degree of freedom. */
+static double rest_of(const model_joint *joint)
+{
+    if (!joint->has_limits)
+        return 0;
+    return joint->lower > 0 ? joint->lower : joint->upper < 0 ? joint->upper : 0;
+}
+
+static bool start_at_rest(actor *a)
+{
+    const model *m = &a->model;
+    double *state = calloc((size_t)m->q_count + (size_t)m->v_count + 1, sizeof *state);
+    if (!state)
+        return false;
+    model_zero_coordinates(m, state);
+    for (int i = 1; i < m->link_count; i++)
+        if (joint_q_count(m->joints[i].type) == 1)
+            state[m->joints[i].q] = rest_of(&m->joints[i]);
+    articulated_set_state(a->dynamics, state, state + m->q_count);
+    free(state);
+    return true;
+}
+
+/* The inertia about each joint of all that hangs on it, at rest: springs and dampers in its terms
+ * feel alike at the shoulder and at the finger. */
+static bool tune_joints(actor *a, bool is_held)
+{
+    const model *m = &a->model;
+    mat6 *outboard = calloc((size_t)m->body_count, sizeof *outboard);
+    double *q = calloc((size_t)m->q_count + 1, sizeof *q);
+    bool is_good = outboard && q;
+    if (is_good)
+        model_zero_coordinates(m, q);
+    for (int b = m->body_count - 1; is_good && b > 0; b--) {
+        const model_joint *joint = &m->joints[m->bodies[b].link];
+        vec6 columns[JOINT_V_MAX];
+        mat6_add(&outboard[b], &m->bodies[b].inertia, &outboard[b]);
+        joint_subspace(joint, columns);
+        for (int k = 0; k < joint_v_count(joint->type) && joint->type != JOINT_FLOATING; k++) {
+            double inertia = vec6_dot(columns[k], mat6_apply(&outboard[b], columns[k]));
+            double rate = is_held ? 2 * HOLD_DAMPING * HOLD_RATE : FREE_RATE;
+            articulated_set_damping(a->dynamics, joint->v + k, rate * inertia);
+            if (is_held)
+                articulated_set_spring(a->dynamics, joint->v + k, HOLD_RATE * HOLD_RATE * inertia,
+                                       rest_of(joint));
+        }
+        rigid place = rigid_from_pose(model_body_joint_pose(m, b, q));
+        mat6 x, flipped, shifted;
+        rigid_motion_matrix(&place, &x);
+        mat6_transpose(&x, &flipped);
+        mat6_multiply(&outboard[b], &x, &shifted);
+        mat6_multiply(&flipped, &shifted, &shifted);
+        int parent = m->bodies[b].parent;
+        mat6_add(&outboard[parent], &shifted, &outboard[parent]);
+    }
+    free(outboard);
+    free(q);
+    return is_good;
+}
+
+static void articulated_actor_destroy(actor *a)
+{
+    if (!a)
+        return;
+    articulated_destroy(a->dynamics);
+    model_free(&a->model);
+    free(a->limbs);
+    free(a);
+}
+
+static hr_status set_up(actor *a, const scene *s, const scene_body *b)
+{
+    articulated_options how = {.gravity = pose_rotate_inverse(b->world_from_body, s->gravity),
+                               .step_s = STEP_MAX,
+                               .use_limits = true};
+    a->world_from_base = b->world_from_body;
+    a->material = actor_material(&b->material);
+    a->budget = b->active_joints;
+    a->limbs = calloc((size_t)a->model.body_count, sizeof *a->limbs);
+    a->dynamics = articulated_create(&a->model, &how);
+    if (!a->limbs || !a->dynamics || !tune_joints(a, b->motion != SCENE_FREE) || !start_at_rest(a))
+        return HR_ERR_MEMORY;
+    for (int i = 0; i < a->model.body_count; i++)
+        if (fit_limb(a, i) != HR_OK)
+            return HR_ERR_MEMORY;
+    if (a->budget > 0)
+        articulated_use_metric(a->dynamics, (articulated_metric){.s0 = 1, .s1 = PREDICT});
+    return HR_OK;
+}
+
+static hr_status articulated_actor_create(const scene *s, const scene_body *body, actor **out,
+                                          hr_error *error)
+{
+    actor *a = calloc(1, sizeof *a);
+    if (!a)
+        return error_set(error, HR_ERR_MEMORY, "%s:%d: out of memory", s->file, body->line);
+    hr_status status = load_model(s, body, &a->model, error);
+    if (status == HR_OK)
+        status = fit_to_scene(s, body, &a->model, error);
+    if (status == HR_OK) {
+        status = set_up(a, s, body);
+        if (status != HR_OK)
+            error_set(error, status, "%s:%d: out of memory", s->file, body->line);
+    }
+    if (status != HR_OK) {
+        articulated_actor_destroy(a);
+        return status;
+    }
+    *out = a;
+    return HR_OK;
+}
+
+static int articulated_actor_body_count(const actor *a)
+{
+    return a->limb_count;
+}
+
+static void articulated_actor_body_shape(const actor *a, int index, shape *out)
+{
+    *out = a->limbs[index].shape;
+}
+
+/* The hand is a spring on the limb: as the limb gives way within the step the force falls, by the
+ * stiffness of the surface. Implicit in the step (f0 - H a), so that light limbs stay calm. */
+static void push_limb(actor *a, int body, const tool_sample *hand, double h)
+{
+    double size = vec3_length(hand->force);
+    pose at = pose_compose(a->world_from_base, articulated_body_pose(a->dynamics, body));
+    vec3 along = pose_rotate_inverse(at, vec3_normalize_or(hand->force, (vec3){0, 0, 1}));
+    vec3 arm = pose_apply_inverse(at, hand->point);
+    vec6 row = vec6_make(vec3_cross(arm, along), along);
+    double speed = vec6_dot(row, articulated_body_velocity(a->dynamics, body));
+    double k = a->material.stiffness, d = a->material.damping;
+    double rest = size - (h * k + d) * speed;
+    if (!(rest > 0))
+        return;
+    mat6 stiff;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            stiff.m[i][j] = (h * d + h * h * k) * row.v[i] * row.v[j];
+    (void)articulated_add_coupling(a->dynamics, body, &stiff, vec6_scale(rest, row));
+}
+
+/* The forces of the hands on the limbs that they touch. */
+static void push_limbs(actor *a, uint32_t first_key, const tool_sample *hands, int hand_count,
+                       double h)
+{
+    articulated_clear_wrenches(a->dynamics);
+    for (int i = 0; i < hand_count; i++) {
+        uint32_t index = hands[i].body_key - first_key;
+        if (!hands[i].is_touching || hands[i].body_key < first_key ||
+            index >= (uint32_t)a->limb_count || !vec3_is_finite(hands[i].force))
+            continue;
+        if (a->limbs[index].body > 0)
+            push_limb(a, a->limbs[index].body, &hands[i], h);
+    }
+}
+
+/* A limb in the hand's grip keeps its joint active, else the hand would feel a rigid body. */
+static void choose_joints(actor *a, uint32_t first_key, const tool_sample *hands, int hand_count)
+{
+    for (int i = 0; i < a->limb_count; i++) {
+        bool is_touched = false;
+        for (int k = 0; k < hand_count; k++)
+            is_touched = is_touched ||
+                         (hands[k].is_touching && hands[k].body_key == first_key + (uint32_t)i);
+        if (is_touched != a->limbs[i].is_pinned && a->limbs[i].body > 0) {
+            articulated_pin(a->dynamics, a->limbs[i].body, is_touched);
+            a->limbs[i].is_pinned = is_touched;
+        }
+    }
+    (void)articulated_select(a->dynamics,
+                             (articulated_selection){.budget = a->budget, .hysteresis = KEEP});
+}
+
+static pose limb_pose(const actor *a, const limb *l)
+{
+    pose base_from_body = articulated_body_pose(a->dynamics, l->body);
+    return pose_compose(a->world_from_base, pose_compose(base_from_body, l->body_from_shape));
+}
+
+/* Velocity of the shape's origin, world axes. */
+static twist limb_velocity(const actor *a, const limb *l)
+{
+    rigid place = rigid_from_pose(l->body_from_shape);
+    vec6 v = rigid_motion_to_b(&place, articulated_body_velocity(a->dynamics, l->body));
+    pose at = limb_pose(a, l);
+    return (twist){pose_rotate(at, vec6_linear(v)), pose_rotate(at, vec6_angular(v))};
+}
+
+static void articulated_actor_step(actor *a, uint32_t first_key, const tool_sample *hands,
+                                   int hand_count, int64_t time_ns, double dt)
+{
+    if (!(dt > 0))
+        return;
+    int steps = (int)ceil(dt / STEP_MAX - 1e-9);
+    steps = steps < 1 ? 1 : steps;
+    articulated_set_step(a->dynamics, dt / steps);
+    if (a->budget > 0 && (!a->has_started || time_ns >= a->next_choice_ns)) {
+        push_limbs(a, first_key, hands, hand_count, dt / steps);
+        choose_joints(a, first_key, hands, hand_count);
+        a->next_choice_ns = time_ns + SELECT_NS;
+    }
+    a->has_started = true;
+    for (int k = 0; k < steps; k++) {
+        push_limbs(a, first_key, hands, hand_count, dt / steps);
+        articulated_step(a->dynamics);
+    }
+    /* what they went through in this step is the best guess for the time until the next */
+    for (int i = 0; i < a->limb_count; i++) {
+        limb *l = &a->limbs[i];
+        twist now = limb_velocity(a, l);
+        l->acceleration.linear = vec3_scale(1 / dt, vec3_sub(now.linear, l->velocity.linear));
+        l->acceleration.angular = vec3_scale(1 / dt, vec3_sub(now.angular, l->velocity.angular));
+        l->velocity = now;
+    }
+}
+
+static void articulated_actor_body_state(const actor *a, int index, actor_body *out)
+{
+    const limb *l = &a->limbs[index];
+    out->world_from_body = limb_pose(a, l);
+    out->velocity = l->velocity;
+    out->acceleration = l->acceleration;
+    out->material = a->material;
+    out->radius = shape_bounding_radius(&l->shape);
+}
+
+static mat3 articulated_actor_inverse_mass(const actor *a, int index, vec3 point)
+{
+    int body = a->limbs[index].body;
+    mat3 none = {{{0}}};
+    if (body == 0)
+        return none;
+    mat3 turn = quat_to_mat3(a->world_from_base.rotation);
+    mat3 in_base =
+        articulated_inverse_mass(a->dynamics, body, pose_apply_inverse(a->world_from_base, point));
+    return mat3_multiply(mat3_multiply(turn, in_base), mat3_transpose(turn));
+}
+
+static double articulated_actor_energy(const actor *a)
+{
+    return articulated_kinetic_energy(a->dynamics) + articulated_potential_energy(a->dynamics);
+}
+
+const actor_class actor_articulated = {
+    .name = "articulated",
+    .create = articulated_actor_create,
+    .destroy = articulated_actor_destroy,
+    .body_count = articulated_actor_body_count,
+    .body_shape = articulated_actor_body_shape,
+    .step = articulated_actor_step,
+    .body_state = articulated_actor_body_state,
+    .inverse_mass = articulated_actor_inverse_mass,
+    .energy = articulated_actor_energy,
+};
