@@ -1,0 +1,115 @@
+/* How parametric bodies feel, through the whole hand: the rows of the table of feel that the
+ * witness tracker answers for, each the worst over its cases, the analytic bodies' included. The
+ * path is imposed, which exaggerates what a hand would feel. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/bench/bench.h"
+#include "tests/support/feel.h"
+#include "tests/support/feel_body.h"
+
+enum { BURST = 20000, PACED = 4000, RADII = 3 };
+
+static double times[BURST];
+static const double radii[RADII] = {0, 0.0004, 0.002};
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(int n, double q)
+{
+    qsort(times, (size_t)n, sizeof times[0], by_value);
+    return 1e-3 * times[(int)(q * (n - 1))];
+}
+
+static feel_path body_path(int is_blob, double radius, double speed)
+{
+    feel_path p = {.file = is_blob ? "config/bodies/blob.json" : "config/bodies/sphere-six.json",
+                   .scale = is_blob ? 1.0 : 0.024,
+                   .is_blob = is_blob,
+                   .speed = speed,
+                   .tool_radius = radius,
+                   .ticks = BURST,
+                   .times = times};
+    return p;
+}
+
+static void time_ticks(void)
+{
+    double burst = 0;
+    double paced = 0;
+    double tail = 0;
+    for (int i = 0; i < 2 * RADII; i++) {
+        feel_path p = body_path(i / RADII, radii[i % RADII], 0.1);
+        (void)feel_path_run(&p);
+        double median = quantile(BURST, 0.5);
+        p.ticks = PACED;
+        p.is_paced = true;
+        (void)feel_path_run(&p);
+        double slow = quantile(PACED, 0.5);
+        printf("  %s, tool %.1f mm: %.2f us burst, %.2f us paced\n", p.file, 1e3 * p.tool_radius,
+               median, slow);
+        burst = fmax(burst, median);
+        paced = fmax(paced, slow);
+        tail = fmax(tail, quantile(PACED, 0.999));
+    }
+    bench_value("feel_01", paced, "us");
+    bench_extra("burst_median_us", burst);
+    bench_value("feel_02", tail, "us");
+}
+
+static void slide(void)
+{
+    double error = 0;
+    double step = 0;
+    double lost = 0;
+    double inside = 0;
+    for (int i = 0; i < 2 * RADII; i++)
+        for (int fast = 0; fast <= 2; fast++) {
+            feel_path p = body_path(i / RADII, radii[i % RADII], fast == 1 ? 0.5 : 0.1);
+            p.is_tapping = fast == 2;
+            feel_path_result r = feel_path_run(&p);
+            lost = fmax(lost, r.lost);
+            inside = fmax(inside, r.leak);
+            if (!p.is_blob && !p.is_tapping)
+                error = fmax(error, r.error);
+            /* the row's ideal of 0.063 N is that of a point tool at 0.5 m/s */
+            if (!p.is_blob && fast == 1 && p.tool_radius == 0)
+                step = r.step;
+        }
+    bench_value("feel_05", 100 * error, "%");
+    bench_value("feel_06", step, "N");
+    bench_value("feel_07", 100 * lost, "%");
+    bench_extra("proxy_inside_m", inside);
+}
+
+static void edges(void)
+{
+    const double depths[3] = {0.00025, 0.001, 0.002};
+    double seam = 0;
+    double edge = 0;
+    for (int i = 0; i < 3; i++) {
+        seam = fmax(seam, feel_body_seam("config/bodies/sphere-six.json", 0.024, 0.03, depths[i]));
+        edge = fmax(edge,
+                    feel_body_edge("tests/data/bodies/block.json", 0.012, 0.012, 0.03, depths[i]));
+        edge = fmax(edge, feel_edge(0.03, depths[i]));
+    }
+    bench_value("feel_16", fmax(seam, edge), "N");
+    bench_extra("seam_n", seam);
+    bench_extra("edge_n", edge);
+}
+
+int main(void)
+{
+    slide();
+    edges();
+    bench_value("feel_12", feel_thin(40) + feel_body_thin("tests/data/bodies/wafer.json", 1.0, 40),
+                "count");
+    time_ticks();
+    return 0;
+}
