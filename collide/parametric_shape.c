@@ -12,8 +12,14 @@ static const double same_share = 1e-6;
 static const double near_share = 0.05;
 static const double same_plane = 0.9986;
 
-/* The upper half of the first track's flags remembers where the probing stopped. */
-enum { CURSOR_SHIFT = 16 };
+/* The upper half of the first track's flags remembers where the probing stopped; one bit of every
+ * track's, that it is near enough to matter within this tick. */
+enum { CURSOR_SHIFT = 16, TRACK_IS_NEAR = 1u << 8 };
+
+/* Shares of the asked reach: beyond the first a side track is dropped, within the second it is
+ * stepped in every round of the proxy (the proxy itself moves less than that in a tick). */
+static const double keep_reach = 1.2;
+static const double near_reach = 0.5;
 
 /* What one track says of the point. */
 typedef struct reading {
@@ -91,7 +97,7 @@ HR_RT static int keep_distinct(reading *r, int count, double reach, double size)
 {
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        bool is_kept = i == 0 || fabs(r[i].contact.gap) < 2.0 * reach;
+        bool is_kept = i == 0 || fabs(r[i].contact.gap) < keep_reach * reach;
         for (int k = 0; k < kept && is_kept; k++)
             is_kept = is_second_surface(&r[k], &r[i], size);
         if (is_kept)
@@ -195,8 +201,8 @@ HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tr
     step_track(&b, &tracker->tracks[0], point, &r[0]);
     int stepped = 1;
     for (int i = 1; i < count; i++) {
-        /* what is still on its way down moves once per tick, not in every round of the proxy */
-        if (dt > 0.0 || tracker->tracks[i].flags & SHAPE_TRACK_CONVERGED)
+        /* what is still on its way down or far moves once per tick, not in every round */
+        if (dt > 0.0 || tracker->tracks[i].flags & TRACK_IS_NEAR)
             step_track(&b, &tracker->tracks[i], point, &r[stepped++]);
         else
             waiting[waiting_count++] = tracker->tracks[i];
@@ -217,6 +223,8 @@ HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tr
     tracker->flags = r[0].track.flags;
     for (int i = 0; i < count; i++) {
         tracker->tracks[i] = r[i].track;
+        if (r[i].track.flags & SHAPE_TRACK_CONVERGED && r[i].contact.gap < near_reach * reach)
+            tracker->tracks[i].flags |= TRACK_IS_NEAR;
         /* beside the nearest, only roots count: on the way down a track says nothing yet */
         bool is_root = i == 0 || (r[i].track.flags & SHAPE_TRACK_CONVERGED &&
                                   !(r[i].track.flags & SHAPE_TRACK_DEGRADED));

@@ -7,6 +7,8 @@
 static const double contact_enter = 1e-2;
 static const double contact_leave = 2e-2;
 static const double converged_cosine = 1e-6;
+/* Of a Bezier piece: the foot is exact to 1e-12 of its size. */
+static const double taylor_share = 2e-4;
 
 enum { TRANSITION_ROUNDS = 6, SWITCH_CORRECTORS = 2, FALLBACK_TICKS_MAX = 20 };
 
@@ -111,9 +113,9 @@ HR_RT static uint32_t correct(witness_pair *p, const witness_motion *m, double a
     limit_speed(p, &s.system, dx);
     int na = (int)p->on_a.feature;
     if (na > 0)
-        witness_place_correct(&p->a, &p->on_a, dx);
+        witness_place_correct(&p->a, &p->on_a, dx, taylor_share);
     if (p->on_b.feature != WITNESS_VERTEX)
-        witness_place_correct(&p->b, &p->on_b, dx + na);
+        witness_place_correct(&p->b, &p->on_b, dx + na, taylor_share);
     return flags;
 }
 

@@ -86,10 +86,6 @@ HR_RT void witness_place_move(const witness_body *b, witness_place *p, const dou
     witness_place_evaluate(b, p);
 }
 
-/* Steps below this share of a face's range are added by Taylor's formula instead of evaluating the
- * surface again: the third order is then below 1e-13 of the size. */
-static const double taylor_share = 2e-5;
-
 /* x + dx without a new evaluation; second derivatives stay, the rest moves along. */
 HR_RT static void move_by_taylor(const body_face *f, witness_place *p, const double *dx)
 {
@@ -106,21 +102,25 @@ HR_RT static void move_by_taylor(const body_face *f, witness_place *p, const dou
 }
 
 /* True if the step is small and stays off the borders. */
-HR_RT static bool is_tiny(const body_face *f, const witness_place *p, const double *dx)
+HR_RT static bool is_tiny(const parametric_body *b, const body_face *f, const witness_place *p,
+                          const double *dx, double share)
 {
+    const nurbs_surface *s = &b->surfaces[f->surface];
+    const int piece[2] = {p->span.u, p->span.v};
     for (int i = 0; i < 2; i++) {
-        double range = f->high[i] - f->low[i];
+        double width = s->breaks[i][piece[i] + 1] - s->breaks[i][piece[i]];
         double x = p->x[i] + dx[i];
-        if (!(fabs(dx[i]) < taylor_share * range) || !(x > f->low[i]) || !(x < f->high[i]))
+        if (!(fabs(dx[i]) < share * width) || !(x > f->low[i]) || !(x < f->high[i]))
             return false;
     }
     return true;
 }
 
-HR_RT void witness_place_correct(const witness_body *b, witness_place *p, const double *dx)
+HR_RT void witness_place_correct(const witness_body *b, witness_place *p, const double *dx,
+                                 double share)
 {
     if (b->kind == WITNESS_BODY && p->feature == WITNESS_FACE &&
-        is_tiny(&b->body->faces[p->index], p, dx))
+        is_tiny(b->body, &b->body->faces[p->index], p, dx, share))
         move_by_taylor(&b->body->faces[p->index], p, dx);
     else
         witness_place_move(b, p, dx);

@@ -44,9 +44,11 @@ HR_RT void witness_place_evaluate(const witness_body *b, witness_place *p);
 /* x += dx, wrapped where the parameter wraps and clamped elsewhere, and evaluated. */
 HR_RT void witness_place_move(const witness_body *b, witness_place *p, const double *dx);
 
-/* The same for the last step of a tick: a tiny one on a face is added by Taylor's formula instead
- * of evaluating the surface again. Its p is exact to rounding, d1 to 1e-10, d2 to 1e-5. */
-HR_RT void witness_place_correct(const witness_body *b, witness_place *p, const double *dx);
+/* The same for a last step: one below `share` of a Bezier piece is added by Taylor's formula
+ * instead of evaluating the surface again. p is then exact to share^3 / 6 of the piece's size, d1
+ * to share^2 / 2; the next tick evaluates anew. */
+HR_RT void witness_place_correct(const witness_body *b, witness_place *p, const double *dx,
+                                 double share);
 
 /* The feature's limits into box entries first .. first + p->feature - 1. */
 HR_RT void witness_place_box(const witness_body *b, const witness_place *p, int first,

@@ -15,7 +15,8 @@ typedef struct witness_touch {
     bool is_cycling;
 } witness_touch;
 
-/* Steps p toward the foot of `point` (body frame). */
+/* Steps p toward the foot of `point` (body frame). A small step moves p->at by Taylor's formula:
+ * evaluate the place before the next step. */
 HR_RT witness_touch witness_point_step(const witness_body *b, witness_place *p, vec3 point);
 
 /* The globally nearest foot, by every face's best sample and as many steps as it takes (bounded):
