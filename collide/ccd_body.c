@@ -324,8 +324,7 @@ void ccd_body_stop(ccd_body *body, double t)
     begin_step(body);
 }
 
-/* --- enclosures
- * ------------------------------------------------------------------------------------ */
+/* --- enclosures ------------------------------------------------------------------------------- */
 
 void ccd_body_enclose(ccd_body *body, double middle, double half, ccd_counters *counters)
 {

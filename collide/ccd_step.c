@@ -110,8 +110,7 @@ bool ccd_scene_tests(const ccd_scene *s, int body_a, int link_a, int body_b, int
     return !s->dropped[filter_place(s, body_a, link_a, body_b, link_b)];
 }
 
-/* --- the step
- * ------------------------------------------------------------------------------------- */
+/* --- the step --------------------------------------------------------------------------------- */
 
 static bool is_still(const ccd_scene *s, int body)
 {
@@ -211,8 +210,7 @@ static double search_time(ccd_search *s)
     return 1;
 }
 
-/* --- the result
- * ------------------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 static void place_corners(const obb_triangle *t, const rigid *world_from_part, vec3 out[3])
 {

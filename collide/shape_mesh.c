@@ -2,11 +2,22 @@
 
 #include "collide/closest.h"
 
-enum { STACK_MAX = 64, VISITS_MAX = 4096, FOUND_MAX = 256, WALK_MAX = 32, FAN_MAX = 32 };
+enum {
+    STACK_MAX = 64,
+    VISITS_MAX = 4096,
+    FOUND_MAX = 256,
+    WALK_MAX = 32,
+    FAN_MAX = 32,
+    LIFTED_STEPS = 6
+};
 
-/* How far beyond the nearest point others are looked for, and how far the point may go before the
- * surroundings are searched again: a hand at 1 m/s needs one search per tick. */
-static const double search_margin = 0.001; /* m */
+/* How far beyond the nearest point others are looked for: twice as far as the point went since the
+ * last search, within these bounds. The surroundings are known for half of that. */
+static const double margin_least = 0.0003, margin_most = 0.003; /* m */
+
+/* A triangle turned less than this (cosine) from what holds the proxy is of the same sheet when its
+ * nearest point is on its rim. */
+static const double same_sheet = 0.866; /* 30 degrees */
 
 /* A point nearer to the surface than this has no direction of its own: the normal stands in. */
 static const double on_surface = 1e-7; /* m */
@@ -29,6 +40,11 @@ HR_RT static foot foot_on(const touch_mesh *m, int triangle, vec3 point)
         triangle, {p.weights[1], p.weights[2], p.weights[3]}, p.on_second, p.distance_squared};
 }
 
+HR_RT static int zeros_of(const double b[3])
+{
+    return (b[0] <= 0) + (b[1] <= 0) + (b[2] <= 0);
+}
+
 HR_RT static double box_distance_squared(const touch_node *n, vec3 p)
 {
     double sum = 0;
@@ -40,15 +56,14 @@ HR_RT static double box_distance_squared(const touch_node *n, vec3 p)
     return sum;
 }
 
-/* --- search
- * ---------------------------------------------------------------------------------------- */
+/* --- search ----------------------------------------------------------------------------------- */
 
 typedef struct findings {
     int count;
     foot feet[FOUND_MAX];
-    double nearest; /* m^2 */
-    double limit;   /* m^2: what is farther is not wanted */
-    double reach;   /* m */
+    double nearest;       /* m^2 */
+    double limit;         /* m^2: what is farther is not wanted */
+    double reach, margin; /* m */
 } findings;
 
 HR_RT static double square(double x)
@@ -60,9 +75,12 @@ HR_RT static void find_in_leaf(const touch_mesh *m, const touch_node *n, vec3 po
 {
     for (int i = n->first; i < n->first + n->count; i++) {
         foot here = foot_on(m, i, point);
-        if (here.squared < f->nearest) {
+        if (here.squared < f->nearest) { /* the nearest stays in front, whatever is full */
+            foot second = f->feet[0];
             f->nearest = here.squared;
-            f->limit = square(fmin(f->reach, sqrt(f->nearest) + search_margin));
+            f->limit = square(fmin(f->reach, sqrt(f->nearest) + f->margin));
+            f->feet[0] = here;
+            here = second;
         }
         if (here.squared <= f->limit && f->count < FOUND_MAX)
             f->feet[f->count++] = here;
@@ -70,13 +88,16 @@ HR_RT static void find_in_leaf(const touch_mesh *m, const touch_node *n, vec3 po
 }
 
 /* Everything within the margin of the nearest triangle, nearer boxes first. */
-HR_RT static void find_near(const touch_mesh *m, vec3 point, double reach, findings *f)
+HR_RT static void find_near(const touch_mesh *m, vec3 point, double reach, double margin,
+                            findings *f)
 {
     int stack[STACK_MAX], depth = 0, visits = 0;
-    f->count = 0;
+    f->count = 1;
     f->reach = reach;
+    f->margin = margin;
     f->limit = square(reach);
     f->nearest = f->limit;
+    f->feet[0] = (foot){.squared = (double)INFINITY};
     stack[depth++] = 0;
     while (depth > 0 && visits++ < VISITS_MAX) {
         const touch_node *n = &m->nodes[stack[--depth]];
@@ -102,7 +123,7 @@ HR_RT static bool is_local_minimum(const touch_mesh *m, const foot *f, vec3 poin
 {
     const touch_triangle *t = &m->triangles[f->triangle];
     double better = f->squared * (1 - 1e-9) - 1e-24;
-    int zeros = (f->b[0] <= 0) + (f->b[1] <= 0) + (f->b[2] <= 0);
+    int zeros = zeros_of(f->b);
     if (zeros == 0)
         return true;
     if (zeros == 1) {
@@ -118,8 +139,7 @@ HR_RT static bool is_local_minimum(const touch_mesh *m, const foot *f, vec3 poin
     return true;
 }
 
-/* --- the surface
- * -------------------------------------------------------------------------------------- */
+/* --- the surface ------------------------------------------------------------------------------ */
 
 HR_RT static vec3 shaded_normal(const touch_triangle *t, const double b[3])
 {
@@ -161,8 +181,48 @@ HR_RT static shape_contact contact_at(const touch_mesh *m, const foot *f, vec3 p
     return (shape_contact){surface, normal, gap, (uint32_t)f->triangle, 0};
 }
 
-/* --- tracks
- * --------------------------------------------------------------------------------------------- */
+/* Above a faceted surface the nearest flat point dwells on edges. The triangles lifted by the
+ * height of the point along their corner normals are continuous where the surface is smooth, and
+ * the nearest point of those moves evenly. */
+HR_RT static foot lifted_foot(const touch_mesh *m, int triangle, vec3 point, double height)
+{
+    const touch_triangle *t = &m->triangles[triangle];
+    vec3 c[3];
+    for (int i = 0; i < 3; i++)
+        c[i] = vec3_add_scaled(t->corners[i], height, t->normals[i]);
+    closest_pair p = closest_point_triangle(point, c[0], c[1], c[2]);
+    foot out = {
+        triangle, {p.weights[1], p.weights[2], p.weights[3]}, {0, 0, 0}, p.distance_squared};
+    for (int i = 0; i < 3; i++)
+        out.point = vec3_add_scaled(out.point, out.b[i], t->corners[i]);
+    return out;
+}
+
+HR_RT static foot walk_lifted(const touch_mesh *m, foot flat, vec3 point)
+{
+    const double low = 1e-6; /* m: below, flat and lifted are the same */
+    double height = vec3_dot(vec3_sub(point, flat.point), m->triangles[flat.triangle].normal);
+    if (!(height > low))
+        return flat;
+    foot best = lifted_foot(m, flat.triangle, point, height);
+    for (int step = 0; step < LIFTED_STEPS; step++) {
+        const touch_triangle *t = &m->triangles[best.triangle];
+        foot start = best;
+        for (int edge = 0; edge < 3; edge++) {
+            if (start.b[(edge + 2) % 3] > 0 || t->is_sharp[edge])
+                continue;
+            foot there = lifted_foot(m, t->next[edge], point, height);
+            if (there.squared < best.squared)
+                best = there;
+        }
+        if (best.triangle == start.triangle)
+            break;
+    }
+    best.squared = vec3_length_squared(vec3_sub(point, best.point));
+    return best;
+}
+
+/* --- tracks ----------------------------------------------------------------------------------- */
 
 HR_RT static bool is_held_already(const shape_contact *held, int count, const shape_contact *c)
 {
@@ -172,14 +232,24 @@ HR_RT static bool is_held_already(const shape_contact *held, int count, const sh
     return false;
 }
 
-/* The nearest of the feet that is not used yet; -1 when all are. */
-HR_RT static int next_nearest(findings *f)
+/* The nearest foot that holds the proxy from another side than what is held; -1: none. */
+HR_RT static int next_nearest(const touch_mesh *m, vec3 point, findings *f,
+                              const shape_contact *held, int count)
 {
     int best = -1;
-    for (int i = 0; i < f->count; i++)
-        if (f->feet[i].squared <= f->limit &&
-            (best < 0 || f->feet[i].squared < f->feet[best].squared))
+    for (int i = 0; i < f->count; i++) {
+        foot *here = &f->feet[i];
+        if (!(here->squared <= f->limit) || (best >= 0 && here->squared >= f->feet[best].squared))
+            continue;
+        bool is_same = false;
+        for (int k = 0; k < count && !is_same; k++)
+            is_same = vec3_dot(held[k].normal, m->triangles[here->triangle].normal) >
+                      (zeros_of(here->b) > 0 ? same_sheet : same_side);
+        if (is_same || (count > 0 && !is_local_minimum(m, here, point)))
+            here->squared = (double)INFINITY; /* not looked at again */
+        else
             best = i;
+    }
     return best;
 }
 
@@ -197,20 +267,22 @@ HR_RT static int search(const touch_mesh *m, shape_tracker *tracker, vec3 point,
 {
     findings f;
     int count = 0;
-    find_near(m, point, reach, &f);
-    for (int tries = 0; tries < f.count && count < room; tries++) {
-        int best = next_nearest(&f);
+    double went = vec3_distance(point, tracker->searched_at);
+    double margin = 2 * went > margin_least ? 2 * went : margin_least;
+    margin = margin < margin_most ? margin : margin_most;
+    find_near(m, point, reach, margin, &f);
+    while (count < room) {
+        int best = next_nearest(m, point, &f, out, count);
         if (best < 0)
             break;
-        foot here = f.feet[best];
+        foot here = walk_lifted(m, f.feet[best], point);
         f.feet[best].squared = (double)INFINITY;
         shape_contact c = contact_at(m, &here, point);
-        if (count > 0 && (is_held_already(out, count, &c) || !is_local_minimum(m, &here, point)))
-            continue;
-        count = keep(tracker, &here, c, out, count);
+        if (!is_held_already(out, count, &c))
+            count = keep(tracker, &here, c, out, count);
     }
     tracker->searched_at = point;
-    tracker->search_room = 0.5 * search_margin;
+    tracker->search_room = 0.5 * margin;
     return count;
 }
 
@@ -222,7 +294,7 @@ HR_RT static foot walk(const touch_mesh *m, int from, vec3 point)
     for (int step = 0; step < WALK_MAX; step++) {
         const touch_triangle *t = &m->triangles[best.triangle];
         foot start = best;
-        int zeros = (best.b[0] <= 0) + (best.b[1] <= 0) + (best.b[2] <= 0);
+        int zeros = zeros_of(best.b);
         if (zeros == 0)
             return best;
         for (int edge = 0; edge < 3; edge++) {
@@ -252,7 +324,7 @@ HR_RT static int walk_all(const touch_mesh *m, shape_tracker *tracker, vec3 poin
     int count = 0, tracks = (int)tracker->track_count;
     shape_tracker before = *tracker;
     for (int i = 0; i < tracks && count < room; i++) {
-        foot here = walk(m, (int)before.tracks[i].feature, point);
+        foot here = walk_lifted(m, walk(m, (int)before.tracks[i].feature, point), point);
         shape_contact c = contact_at(m, &here, point);
         if (c.gap > reach || (count > 0 && is_held_already(out, count, &c)))
             continue;

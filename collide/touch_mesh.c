@@ -37,8 +37,7 @@ static void take_triangles(const mesh *m, touch_mesh *out)
     }
 }
 
-/* --- boxes
- * ---------------------------------------------------------------------------------------- */
+/* --- boxes ------------------------------------------------------------------------------------ */
 
 static double centre_along(const touch_triangle *t, int axis)
 {
@@ -90,8 +89,7 @@ static void build_boxes(touch_mesh *m)
     }
 }
 
-/* --- neighbours and normals
- * ------------------------------------------------------------------------ */
+/* --- neighbours and normals ------------------------------------------------------------------- */
 
 static void join_edges(touch_mesh *m, edge_key *edges, double crease)
 {

@@ -28,8 +28,7 @@ static void print_warning(void *context, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
-/* --- states
- * --------------------------------------------------------------------------------------- */
+/* --- states ----------------------------------------------------------------------------------- */
 
 /* Numbers separated by commas or white space; '#' begins a comment. Returns how many, or -1. */
 static int read_numbers(char *text, const char *name, double *out, int room, hr_error *error)
@@ -117,8 +116,7 @@ static void to_model_order(const model *m, const double *in, double *out)
     free(joints);
 }
 
-/* --- set-up
- * ----------------------------------------------------------------------------------------- */
+/* --- set-up ----------------------------------------------------------------------------------- */
 
 static int load_models(stage *s)
 {
@@ -170,8 +168,7 @@ static int place_bodies(stage *s)
     return s->scene ? COMMAND_OK : COMMAND_FAILED;
 }
 
-/* --- output
- * --------------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static const char *link_name(const stage *s, int body, int link)
 {

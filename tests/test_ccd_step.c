@@ -100,8 +100,7 @@ static void assert_toc(const stage *s, double exact, double speed)
                  exact);
 }
 
-/* --- closed forms
- * --------------------------------------------------------------------------------- */
+/* --- closed forms ----------------------------------------------------------------------------- */
 
 static void a_turning_rod_meets_a_plane_at_the_arc_sine(void **state)
 {
@@ -204,8 +203,7 @@ static void a_double_pendulum_meets_a_wall(void **state)
     stage_destroy(s);
 }
 
-/* --- ends, rest and degenerate input
- * ----------------------------------------------------------------- */
+/* --- ends, rest and degenerate input ---------------------------------------------------------- */
 
 static void contact_at_the_last_instant_is_found(void **state)
 {
@@ -308,8 +306,7 @@ static void empty_and_degenerate_meshes_are_handled(void **state)
     stage_destroy(s);
 }
 
-/* --- random scenes against dense sampling
- * --------------------------------------------------------------- */
+/* --- random scenes against dense sampling ----------------------------------------------------- */
 
 /* Distance of all unfiltered link pairs at a time, over all triangle pairs. */
 static double brute_distance(const stage *s, double t)
@@ -413,8 +410,7 @@ static void random_chains_agree_with_dense_sampling(void **state)
         assert_true(counts[CCD_FREE] >= 5 && counts[CCD_CONTACT] >= 5);
 }
 
-/* --- properties
- * ---------------------------------------------------------------------------------------- */
+/* --- properties ------------------------------------------------------------------------------- */
 
 /* Status and toc do not depend on where the scene stands, on the order of the bodies or on the
  * shape of the assembly tree. */

@@ -137,8 +137,7 @@ static void a_corner_has_three_sides(void **state)
     touch_mesh_destroy(room);
 }
 
-/* --- with the proxy
- * ---------------------------------------------------------------------------------- */
+/* --- with the proxy --------------------------------------------------------------------------- */
 
 static void frame_of(contact_frame *f, uint64_t sequence)
 {
