@@ -11,7 +11,8 @@
 
 const char options_help[] =
     "usage: hapticd [-c FILE] [--scene FILE] [--device NAME[:ADDRESS]]... [--record FILE]\n"
-    "               [--for SECONDS] [--lockstep] [--check] [--print-config] [--list-devices]\n"
+    "               [--for SECONDS] [--lockstep] [--disarmed] [--check] [--print-config]\n"
+    "               [--list-devices]\n"
     "\n"
     "The haptic server. With no arguments: the shipped default, a simulated Falcon held by a\n"
     "simulated hand.\n"
@@ -26,6 +27,7 @@ const char options_help[] =
     "      --for SECONDS         stop after this time\n"
     "      --lockstep            virtual time, one thread, as fast as the machine allows, always\n"
     "                            the same result\n"
+    "      --disarmed            forces stay off until 'haptic arm'; for services that restart\n"
     "      --check               read everything, say whether it is valid, touch no device\n"
     "      --print-config        print the settings in force\n"
     "      --list-devices        print the drivers and how many devices each one sees\n"
@@ -55,7 +57,18 @@ static hr_status read_seconds(const char *text, double *out, hr_error *error)
     return HR_OK;
 }
 
-enum { FOR = 256, SCENE, DEVICE, RECORD, LOCKSTEP, CHECK, PRINT_CONFIG, LIST_DEVICES, VERSION };
+enum {
+    FOR = 256,
+    SCENE,
+    DEVICE,
+    RECORD,
+    LOCKSTEP,
+    DISARMED,
+    CHECK,
+    PRINT_CONFIG,
+    LIST_DEVICES,
+    VERSION
+};
 
 static const struct option long_options[] = {{"config", required_argument, NULL, 'c'},
                                              {"scene", required_argument, NULL, SCENE},
@@ -63,6 +76,7 @@ static const struct option long_options[] = {{"config", required_argument, NULL,
                                              {"record", required_argument, NULL, RECORD},
                                              {"for", required_argument, NULL, FOR},
                                              {"lockstep", no_argument, NULL, LOCKSTEP},
+                                             {"disarmed", no_argument, NULL, DISARMED},
                                              {"check", no_argument, NULL, CHECK},
                                              {"print-config", no_argument, NULL, PRINT_CONFIG},
                                              {"list-devices", no_argument, NULL, LIST_DEVICES},
@@ -113,6 +127,8 @@ static hr_status read_arguments(int argc, char **argv, arguments *a, options_act
             *action = OPTIONS_HELP;
         else if (option == LOCKSTEP)
             out->is_lockstep = true;
+        else if (option == DISARMED)
+            out->is_disarmed = true;
         else if (option >= CHECK && option <= VERSION)
             *action = actions[option - CHECK];
         else
@@ -206,6 +222,7 @@ hr_status options_read(int argc, char **argv, options_action *action, server_opt
     *action = OPTIONS_RUN;
     out->run_s = 0;
     out->is_lockstep = false;
+    out->is_disarmed = false;
     snprintf(out->program, sizeof out->program, "%s", argv[0]);
     hr_status status = read_arguments(argc, argv, &a, action, out, error);
     if (status != HR_OK || *action == OPTIONS_HELP || *action == OPTIONS_VERSION ||

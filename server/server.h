@@ -20,6 +20,7 @@ typedef struct server_options {
     config settings; /* complete and valid */
     scene scene;     /* the same */
     bool is_lockstep;
+    bool is_disarmed;              /* forces stay off until somebody arms */
     double run_s;                  /* 0: until it is stopped */
     char program[CONFIG_PATH_MAX]; /* how it was called, for messages */
 } server_options;

@@ -200,6 +200,10 @@ static hr_status power_devices(server *s, hr_error *error)
                               .text = "degraded"};
         door_send(&s->main_door, &tell);
     }
+    if (s->options.is_disarmed) {
+        servo_command wait = {.kind = COMMAND_DISARM, .hand = HANDS_MAX, .text = "start"};
+        door_send(&s->main_door, &wait);
+    }
     for (int i = 0; i < s->device_count; i++) {
         const server_device *d = &s->devices[i];
         bool is_refused =

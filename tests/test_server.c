@@ -100,6 +100,32 @@ static void two_lockstep_servers_agree_to_the_bit(void **state)
     finish(b);
 }
 
+/* The sphere's script presses the ball all the time; nothing may come back before COMMAND_ARM. */
+static void a_disarmed_start_waits_for_somebody_to_arm(void **state)
+{
+    (void)state;
+    server_options *o = options_for(true);
+    o->is_disarmed = true;
+    server *s = open_server(o);
+    hr_error error;
+    assert_int_equal(server_start(s, &error), HR_OK);
+    for (int i = 0; i < 8000; i++) {
+        assert_true(server_step(s, 1));
+        assert_near(vec3_length(s->servo.hands[0].record.force), 0.0, 0.0);
+        assert_int_equal(s->servo.hands[0].record.state, SERVO_DISARMED);
+    }
+
+    servo_command arm = {.kind = COMMAND_ARM, .hand = HANDS_MAX};
+    assert_true(door_send(&s->main_door, &arm));
+    double largest = 0;
+    for (int i = 0; i < 10000; i++) {
+        assert_true(server_step(s, 1));
+        largest = fmax(largest, vec3_length(s->servo.hands[0].record.force));
+    }
+    assert_true(largest > 0.5);
+    finish(s);
+}
+
 static void a_lockstep_run_ends_after_its_time(void **state)
 {
     (void)state;
@@ -362,6 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_crash_in_any_thread_leaves_zero_force),
         cmocka_unit_test(two_lockstep_servers_agree_to_the_bit),
+        cmocka_unit_test(a_disarmed_start_waits_for_somebody_to_arm),
         cmocka_unit_test(a_lockstep_run_ends_after_its_time),
         cmocka_unit_test(a_live_server_starts_runs_and_stops),
         cmocka_unit_test(what_cannot_be_recorded_is_never_powered),
