@@ -11,12 +11,12 @@ void coupling_init(coupling *c, double stiffness_max, double damping, double sca
                    double resolution)
 {
     *c = (coupling){.stiffness_max = stiffness_max, .damping = damping, .scale = scale, .lag = lag};
-    rate_init(&c->depth_rate, resolution * scale);
+    velocity_window_init(&c->depth_rate, resolution * scale);
 }
 
 HR_RT void coupling_reset(coupling *c)
 {
-    rate_reset(&c->depth_rate);
+    velocity_window_reset(&c->depth_rate);
     c->has_body = false;
 }
 
@@ -28,24 +28,23 @@ HR_RT static double depth_of(const proxy *p)
     return p->touch.count > 0 ? p->touch.depth : -p->touch.gap;
 }
 
-HR_RT static double depth_rate(coupling *c, const proxy *p, bool is_fresh, double dt)
+HR_RT static double depth_rate(coupling *c, const proxy *p, bool is_fresh, int64_t time_ns)
 {
     if (p->touch.body >= 0) {
         uint32_t key = p->bodies[p->touch.body].key;
         if (c->has_body && key != c->body_key)
-            rate_reset(&c->depth_rate);
+            velocity_window_reset(&c->depth_rate);
         c->body_key = key;
     }
     c->has_body = p->touch.body >= 0;
     if (is_fresh)
-        return rate_push(&c->depth_rate, (vec3){depth_of(p), 0, 0}, dt).x;
-    rate_wait(&c->depth_rate, dt);
-    return c->depth_rate.rate.x;
+        return velocity_window_add(&c->depth_rate, time_ns, depth_of(p));
+    return c->depth_rate.estimate;
 }
 
-HR_RT vec3 coupling_force(coupling *c, const proxy *p, vec3 tool, bool is_fresh, double dt)
+HR_RT vec3 coupling_force(coupling *c, const proxy *p, vec3 tool, bool is_fresh, int64_t time_ns)
 {
-    double rate = depth_rate(c, p, is_fresh, dt) / c->scale;
+    double rate = depth_rate(c, p, is_fresh, time_ns) / c->scale;
     const proxy_touch *t = &p->touch;
     if (t->count == 0)
         return (vec3){0, 0, 0};

@@ -32,9 +32,10 @@ struct hand {
     double since_report;  /* s */
     uint64_t frame_sequence;
     int64_t frame_time_ns;
-    uint32_t refused_bodies; /* in the newest frame */
-    vec3 wall;               /* N, of the last tick, as sent */
-    rate_filter velocity;
+    uint32_t refused_bodies;  /* in the newest frame */
+    vec3 wall;                /* N, of the last tick, as sent */
+    velocity_window speed[3]; /* m/s, base axes */
+    vec3 velocity;            /* m/s, base frame */
     proxy proxy;
     coupling coupling;
     safety safety;
@@ -64,7 +65,8 @@ hand *hand_create(const config *settings, int index, const device_description *a
     double lag = 0.5 * h->period + about->latency;
     double noise = fmax(about->position_resolution, 1e-9);
     coupling_init(&h->coupling, c->stiffness_n_per_m, c->damping_n_s_per_m, h->scale, lag, noise);
-    rate_init(&h->velocity, noise);
+    for (int i = 0; i < 3; i++)
+        velocity_window_init(&h->speed[i], noise);
     proxy_init(&h->proxy, shapes, shape_count, c->tool_radius_m, settings->world.stale_fade_s);
     h->client.hold_s = settings->safety.client_hold_s;
     h->client.fade_s = settings->safety.client_fade_s;
@@ -217,9 +219,11 @@ HR_RT static bool take_sample(hand *h, const tick_record *r, double dt, safety_i
     in->has_jumped = was_homed && ((s->flags & DEVICE_HAS_JUMPED) ||
                                    step > h->jump_speed * h->since_report + noise);
     bool starts_anew = in->has_jumped || !was_homed; /* homing moves the origin */
-    if (starts_anew)
-        rate_reset(&h->velocity);
-    rate_push(&h->velocity, s->position, h->since_report);
+    for (int i = 0; i < 3 && starts_anew; i++)
+        velocity_window_reset(&h->speed[i]);
+    h->velocity.x = velocity_window_add(&h->speed[0], r->time_ns, s->position.x);
+    h->velocity.y = velocity_window_add(&h->speed[1], r->time_ns, s->position.y);
+    h->velocity.z = velocity_window_add(&h->speed[2], r->time_ns, s->position.z);
     h->sample = *s;
     h->has_sample = true;
     h->since_report = 0;
@@ -241,7 +245,7 @@ HR_RT static void fill_input(hand *h, const tick_record *r, double dt, safety_in
     in->is_homed = h->has_sample && (h->sample.flags & DEVICE_IS_HOMED);
     in->is_flagged_frozen = h->sample.flags & DEVICE_IS_FROZEN;
     in->position = h->sample.position;
-    in->velocity = h->velocity.rate;
+    in->velocity = h->velocity;
     in->has_world = h->frame_sequence > 0;
     in->world_age = (double)(r->time_ns - h->frame_time_ns) * 1e-9;
 }
@@ -280,7 +284,7 @@ HR_RT void hand_tick(hand *h, tick_record *r)
 
     vec3 tool = to_scene(h, h->sample.position);
     proxy_move(&h->proxy, tool, r->time_ns, dt);
-    in.wall = coupling_force(&h->coupling, &h->proxy, tool, in.has_report, dt);
+    in.wall = coupling_force(&h->coupling, &h->proxy, tool, in.has_report, r->time_ns);
     in.client = client_push(&h->client, r->time_ns, dt, &in.reasons);
     in.stored = coupling_stored(&h->coupling, &h->proxy, tool);
     in.surface_velocity = vec3_scale(1.0 / h->scale, h->proxy.touch.surface_velocity);
@@ -303,7 +307,7 @@ HR_RT void hand_tool(const hand *h, const tick_record *record, tool_sample *out)
                          .hand = h->index,
                          .buttons = h->sample.buttons,
                          .tool = record->tool,
-                         .velocity = vec3_scale(h->scale, h->velocity.rate),
+                         .velocity = vec3_scale(h->scale, h->velocity),
                          .rotation = h->has_sample ? h->sample.rotation : quat_identity(),
                          .proxy = record->proxy};
     if (t->body < 0)

@@ -65,8 +65,9 @@ HR_RT vec3 passivity_control(passivity *p, const safety_limits *l, const safety_
                              vec3 wall, bool *is_acting)
 {
     p->damping *= 1.0 - fmin(in->dt / relax_s, 1.0);
-    /* What is owed: energy below what the spring still holds, beyond the encoder's error. */
-    double owed = in->stored - p->bank - p->swing * l->resolution;
+    /* What is owed: energy below what the spring still holds. A quarter of the encoder's error
+     * (force times step) is forgiven, so that all of it together stays within that error. */
+    double owed = in->stored - p->bank - 0.25 * p->swing * l->resolution;
     vec3 motion = vec3_sub(in->velocity, in->surface_velocity);
     double speed_squared = vec3_length_squared(motion);
     double outflow = vec3_dot(wall, motion); /* W, what the wall is about to give to the hand */
