@@ -4,8 +4,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "solver/qp_interior.h"
 #include "solver/qp_proximal.h"
 #include "solver/qp_vector.h"
+
+#define FINE       1e-9 /* quality that needs no second method */
+#define ACCEPTABLE 1e-7 /* what is still called optimal */
 
 static int64_t now_ns(void)
 {
@@ -68,6 +72,54 @@ static void unscale(const qp_scaled *s, const qp_point *point, qp_answer *answer
         answer->y[i] = s->e[i] * point->y[i] / s->cost;
 }
 
+/* Whichever is better stays in *best. */
+static void choose(qp_point *best, qp_point *other)
+{
+    int iterations = best->iterations + other->iterations;
+    bool is_better = qp_quality_worst(other->quality) < qp_quality_worst(best->quality);
+    if (is_better && other->status != QP_INFEASIBLE) {
+        qp_point swap = *best;
+        *best = *other;
+        *other = swap;
+    }
+    best->iterations = iterations;
+    qp_point_free(other);
+}
+
+/* The active set first, for its exactness; where that is not enough the interior point method, and
+ * the active set again from where that ends. */
+static hr_status solve_scaled(const qp_scaled *s, int iterations, int64_t deadline, qp_point *best)
+{
+    int64_t now = now_ns(), share = deadline ? now + (deadline - now) / 3 : 0;
+    hr_status status = qp_proximal_solve(s, NULL, iterations, share, best);
+    bool is_infeasible = best->status == QP_INFEASIBLE, is_doubtful = best->is_doubtful;
+    if (status != HR_OK || is_infeasible || best->status == QP_ITERATIONS ||
+        (best->status == QP_OPTIMAL && qp_quality_worst(best->quality) <= FINE))
+        return status;
+
+    qp_point other = {0};
+    status = qp_interior_solve(s, deadline, &other);
+    if (status != HR_OK) {
+        qp_point_free(&other);
+        return status == HR_ERR_MEMORY ? HR_OK : status; /* what there is stays */
+    }
+    choose(best, &other);
+    if (qp_quality_worst(best->quality) > FINE && best->status != QP_DEADLINE) {
+        qp_point guess = {0};
+        if (qp_point_copy(&guess, best, s->n, s->m) &&
+            qp_proximal_solve(s, &guess, iterations, deadline, &other) == HR_OK)
+            choose(best, &other);
+        qp_point_free(&guess);
+    }
+    if (qp_quality_worst(best->quality) <= ACCEPTABLE)
+        best->status = QP_OPTIMAL;
+    else if (deadline && now_ns() >= deadline)
+        best->status = QP_DEADLINE;
+    else if (is_doubtful && best->quality.primal > 1e-2)
+        best->status = QP_INFEASIBLE; /* and no other method found a point either */
+    return HR_OK;
+}
+
 hr_status qp_program_solve(const qp_program *p, qp_program_limits limits, qp_answer *answer)
 {
     *answer = (qp_answer){.status = QP_REFUSED, .method = "none"};
@@ -84,7 +136,7 @@ hr_status qp_program_solve(const qp_program *p, qp_program_limits limits, qp_ans
         limits.iterations = 20 * (p->n + p->m) + 1000;
     qp_point point = {0};
     int64_t deadline = limits.time_ns > 0 ? now_ns() + limits.time_ns : 0;
-    hr_status status = qp_proximal_solve(&scaled, limits.iterations, deadline, &point);
+    hr_status status = solve_scaled(&scaled, limits.iterations, deadline, &point);
     if (status == HR_OK) {
         unscale(&scaled, &point, answer);
         qp_program_measure(p, answer);

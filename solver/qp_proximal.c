@@ -24,6 +24,12 @@ typedef struct proximal {
     int iterations_left;
     int64_t deadline_ns;
     qp_point *out;
+    const qp_point *guess;
+    /* the best round so far, of all weights */
+    double best;
+    double *best_x, *best_y;
+    qp_quality best_quality;
+    int *rows, *signs;
 } proximal;
 
 static int64_t now_ns(void)
@@ -35,10 +41,20 @@ static int64_t now_ns(void)
 
 bool qp_point_allocate(qp_point *p, int n, int m)
 {
-    *p = (qp_point){.status = QP_REFUSED, .method = "none"};
+    double none = (double)INFINITY;
+    *p = (qp_point){.status = QP_REFUSED, .method = "none", .quality = {none, none, none}};
     p->x = calloc((size_t)n + 1, sizeof *p->x);
     p->y = calloc((size_t)m + 1, sizeof *p->y);
     return p->x && p->y;
+}
+
+bool qp_point_copy(qp_point *to, const qp_point *from, int n, int m)
+{
+    if (!qp_point_allocate(to, n, m))
+        return false;
+    memcpy(to->x, from->x, (size_t)n * sizeof *to->x);
+    memcpy(to->y, from->y, (size_t)m * sizeof *to->y);
+    return true;
 }
 
 void qp_point_free(qp_point *p)
@@ -57,6 +73,7 @@ static void clean(proximal *p)
     free(p->values);
     free(p->centre);
     free(p->row_index);
+    free(p->rows);
 }
 
 /* Order and envelope of P. */
@@ -92,19 +109,25 @@ static bool allocate(proximal *p)
         size_t count = (size_t)(p->s->a.start[i + 1] - p->s->a.start[i]);
         most = count > most ? count : most;
     }
-    p->centre = calloc(3 * n + m + 1, sizeof *p->centre);
+    p->centre = calloc(4 * n + 2 * m + 1, sizeof *p->centre);
+    p->rows = calloc(2 * m + 1, sizeof *p->rows);
     p->row_index = malloc(most * sizeof *p->row_index);
     p->q = qp_create((qp_limits){.variables = p->s->n,
                                  .rows = p->s->m,
                                  .entries = p->s->a.start[p->s->m] + 1,
                                  .envelope = p->size});
-    if (!p->centre || !p->row_index || !p->q)
+    if (!p->centre || !p->row_index || !p->q || !p->rows)
         return false;
     qp_settings settings = qp_settings_default();
     settings.feasibility = 1e-11;
+    settings.dependence = 1e-14;
     qp_configure(p->q, settings);
     p->b = p->centre + n;
     p->scratch = p->b + n;
+    p->best_x = p->scratch + n + m;
+    p->best_y = p->best_x + n;
+    p->signs = p->rows + m;
+    p->best = (double)INFINITY;
     return true;
 }
 
@@ -177,10 +200,17 @@ static void collect(proximal *p)
     for (int i = 0; i < p->s->m; i++)
         p->out->y[i] = qp_lambda(p->q, i);
     p->out->quality = qp_scaled_quality(p->s, p->out->x, p->out->y, p->scratch);
+    double worst = qp_quality_worst(p->out->quality);
+    if (!(worst < p->best))
+        return;
+    p->best = worst;
+    p->best_quality = p->out->quality;
+    memcpy(p->best_x, p->out->x, (size_t)p->s->n * sizeof *p->best_x);
+    memcpy(p->best_y, p->out->y, (size_t)p->s->m * sizeof *p->best_y);
 }
 
-/* z with z'A = 0 and a negative bound, as multipliers. Verified here: a certificate that does not
- * hold is none. */
+/* z with z'A = 0 and a negative bound, as multipliers. Verified here: one that rounding could have
+ * made, or that a point at a distance of 1e9 could escape, is none. */
 static bool is_certified(proximal *p)
 {
     int n = p->s->n, m = p->s->m;
@@ -188,7 +218,7 @@ static bool is_certified(proximal *p)
     double *factors = malloc(((size_t)m + 1) * sizeof *factors), *y = p->out->y;
     bool ok = rows && factors;
     int count = ok ? qp_certificate(p->q, rows, factors, m + 1) : 0;
-    double bound = 0, size = 0, rest = 0;
+    double bound = 0, parts = 0, rest = 0;
     for (int i = 0; i < m; i++)
         y[i] = 0.0;
     for (int k = 0; k < count && k <= m; k++)
@@ -201,12 +231,13 @@ static bool is_certified(proximal *p)
     for (int i = 0; i < m; i++) {
         if (y[i] == 0.0)
             continue;
-        bound += y[i] * (y[i] > 0 ? p->s->high[i] : p->s->low[i]);
-        size = qp_max(size, fabs(y[i]));
+        double part = y[i] * (y[i] > 0 ? p->s->high[i] : p->s->low[i]);
+        bound += part;
+        parts += fabs(part);
     }
     free(rows);
     free(factors);
-    return ok && bound < 0 && rest <= 1e-9 * qp_max(size, -bound);
+    return ok && bound < -1e-7 * parts && rest <= 1e-9 * -bound;
 }
 
 /* The centres run away along a direction without curvature that no row stops. */
@@ -246,8 +277,10 @@ static bool run_rounds(proximal *p)
         qp_status status = solve_once(p, &info);
         p->out->status = status;
         p->out->rounds++;
-        if (status == QP_INFEASIBLE)
-            return is_certified(p);
+        if (status == QP_INFEASIBLE) {
+            p->out->is_doubtful = !is_certified(p);
+            return !p->out->is_doubtful;
+        }
         if (status != QP_OPTIMAL && status != QP_DEGRADED) {
             collect(p);
             return true;
@@ -270,9 +303,43 @@ static bool run_rounds(proximal *p)
     return false;
 }
 
+/* Starts from the guess: its point, and the rows whose multipliers are not small. */
+static void take_guess(proximal *p)
+{
+    double most = 0;
+    int count = 0;
+    if (!p->guess)
+        return;
+    memcpy(p->centre, p->guess->x, (size_t)p->s->n * sizeof *p->centre);
+    for (int i = 0; i < p->s->m; i++)
+        most = qp_max(most, fabs(p->guess->y[i]));
+    for (int i = 0; i < p->s->m; i++) {
+        if (fabs(p->guess->y[i]) <= 1e-9 * most)
+            continue;
+        p->rows[count] = i;
+        p->signs[count++] = p->guess->y[i] > 0 ? 1 : -1;
+    }
+    qp_warm_rows(p->q, p->rows, p->signs, count);
+}
+
+static void give_best(proximal *p)
+{
+    qp_point *out = p->out;
+    bool is_stopped = out->status == QP_DEADLINE || out->status == QP_ITERATIONS;
+    if (isfinite(p->best)) {
+        out->quality = p->best_quality;
+        memcpy(out->x, p->best_x, (size_t)p->s->n * sizeof *out->x);
+        memcpy(out->y, p->best_y, (size_t)p->s->m * sizeof *out->y);
+    }
+    if (p->best <= ACCEPTABLE)
+        out->status = QP_OPTIMAL;
+    else if (!is_stopped)
+        out->status = QP_DEGRADED;
+}
+
 static hr_status run(proximal *p)
 {
-    static const double terms[] = {0.0, 1e-6, 1e-8, 1e-10};
+    static const double terms[] = {0.0, 1e-6, 1e-8, 1e-10, 1e-4};
     for (int i = 0; i < HR_COUNT(terms); i++) {
         p->eps = terms[i];
         p->out->method = i == 0 ? "active set" : "proximal";
@@ -283,17 +350,26 @@ static hr_status run(proximal *p)
             status = set_rows(p);
         if (status != HR_OK)
             return status;
-        if (run_rounds(p))
-            return HR_OK;
+        take_guess(p);
+        if (run_rounds(p)) {
+            if (p->out->status == QP_INFEASIBLE)
+                return HR_OK;
+            break;
+        }
+        p->guess = NULL;
     }
-    if (p->out->status == QP_OPTIMAL && qp_quality_worst(p->out->quality) > ACCEPTABLE)
-        p->out->status = QP_DEGRADED;
+    give_best(p);
     return HR_OK;
 }
 
-hr_status qp_proximal_solve(const qp_scaled *s, int iterations, int64_t deadline_ns, qp_point *out)
+hr_status qp_proximal_solve(const qp_scaled *s, const qp_point *guess, int iterations,
+                            int64_t deadline_ns, qp_point *out)
 {
-    proximal p = {.s = s, .iterations_left = iterations, .deadline_ns = deadline_ns, .out = out};
+    proximal p = {.s = s,
+                  .guess = guess,
+                  .iterations_left = iterations,
+                  .deadline_ns = deadline_ns,
+                  .out = out};
     hr_status status = HR_ERR_MEMORY;
     if (qp_point_allocate(out, s->n, s->m) && arrange(&p) && allocate(&p))
         status = run(&p);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "solver/qp_contacts.h"
+#include "solver/qp_interior.h"
 #include "solver/qp_program.h"
 
 static double reference(const char *path, const char *group, const char *member)
@@ -52,6 +53,45 @@ static void every_published_programme_reaches_its_reference(void **state)
         assert_int_equal(a.status, QP_OPTIMAL);
         assert_near(a.objective, expected, 1e-7 * fabs(expected));
         qp_answer_free(&a);
+        qp_problem_free(&problem);
+    }
+    globfree(&files);
+}
+
+/* The second method alone, so that both stand for each other. */
+static void the_interior_point_method_agrees(void **state)
+{
+    (void)state;
+    glob_t files;
+    assert_int_equal(glob("tests/data/qp/qp/*.json", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        qp_problem problem;
+        hr_error error;
+        assert_int_equal(qp_problem_load(files.gl_pathv[i], &problem, &error), HR_OK);
+        qp_program p = {.n = problem.n,
+                        .m = problem.m,
+                        .q = problem.q,
+                        .low = problem.low,
+                        .high = problem.high};
+        assert_true(qp_sparse_symmetric(&problem.p, &p.p));
+        assert_true(qp_sparse_from_triplets(&problem.a, false, &p.a));
+        qp_scaled scaled;
+        qp_point point;
+        assert_true(qp_scale(&p, &scaled));
+        assert_int_equal(qp_interior_solve(&scaled, 0, &point), HR_OK);
+        double objective = 0, expected = reference(files.gl_pathv[i], "reference", "obj_without_r");
+        for (int j = 0; j < p.n; j++)
+            objective +=
+                point.x[j] * (0.5 * qp_sparse_row_dot(&scaled.p, j, point.x) + scaled.q[j]);
+        objective /= scaled.cost;
+        print_message("%s: %.2g after %d iterations\n", files.gl_pathv[i],
+                      fabs(objective - expected) / fabs(expected), point.iterations);
+        assert_int_equal(point.status, QP_OPTIMAL);
+        assert_near(objective, expected, 1e-7 * fabs(expected));
+        qp_point_free(&point);
+        qp_scaled_free(&scaled);
+        qp_sparse_free(&p.p);
+        qp_sparse_free(&p.a);
         qp_problem_free(&problem);
     }
     globfree(&files);
@@ -203,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_published_programme_reaches_its_reference),
+        cmocka_unit_test(the_interior_point_method_agrees),
         cmocka_unit_test(every_published_contact_problem_reaches_its_reference),
         cmocka_unit_test(friction_passes_converge_on_published_problems),
         cmocka_unit_test(contradictory_rows_come_with_a_certificate),
