@@ -105,7 +105,7 @@ static const char *status_name(qp_status status)
 /* A number JSON can hold. */
 static json_t *number(double value)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    return isfinite(value) ? json_real(value == 0.0 ? 0.0 : value) : json_null(); /* no -0 */
 }
 
 static json_t *numbers(const double *values, int count)
@@ -129,6 +129,17 @@ static int print(json_t *out)
 
 static int fail(const char *file, hr_status status)
 {
+    if (status == HR_ERR_ARGUMENT) {
+        fprintf(stderr,
+                "%s:1: P: expected a positive semidefinite matrix, found negative curvature\n",
+                file);
+        return COMMAND_BAD_INPUT;
+    }
+    if (status == HR_ERR_SINGULAR) {
+        fprintf(stderr, "%s:1: M: expected a positive definite matrix, found one that is not\n",
+                file);
+        return COMMAND_BAD_INPUT;
+    }
     fprintf(stderr, "%s:0: expected a problem that fits, found: %s\n", file, status_text(status));
     return status == HR_ERR_MEMORY ? COMMAND_FAILED : COMMAND_BAD_INPUT;
 }

@@ -46,12 +46,19 @@ void qp_program_measure(const qp_program *p, qp_answer *a)
     free(g);
 }
 
+/* By more than rounding. */
+static bool is_crossed(double low, double high)
+{
+    return low - high > 1e-12 * (1.0 + fabs(low));
+}
+
 /* Bounds that cross leave nothing to search: the row itself is the certificate. */
 static bool has_crossed_bounds(const qp_program *p, qp_answer *answer)
 {
     for (int i = 0; i < p->m; i++) {
-        if (p->low[i] <= p->high[i])
+        if (!is_crossed(p->low[i], p->high[i]))
             continue;
+        answer->y[i] = 1.0;
         answer->status = QP_INFEASIBLE;
         answer->method = "bounds";
         return true;

@@ -39,7 +39,8 @@ typedef struct qp_answer {
     double *y; /* m; after QP_INFEASIBLE the certificate: A'y = 0 with a negative bound */
 } qp_answer;
 
-/* HR_ERR_MEMORY or HR_OK with answer->status telling the rest. Free the answer in any case. */
+/* HR_ERR_MEMORY, HR_ERR_ARGUMENT (P has negative curvature), or HR_OK with answer->status telling
+ * the rest. Free the answer in any case. */
 HR_MUST_USE hr_status qp_program_solve(const qp_program *p, qp_program_limits limits,
                                        qp_answer *answer);
 void qp_answer_free(qp_answer *answer);

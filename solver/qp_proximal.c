@@ -9,6 +9,7 @@
 enum { ROUNDS_MAX = 400 };
 
 #define GOOD_ENOUGH 1e-11 /* quality at which the loop ends */
+#define NEGATIVE    1e-6  /* what makes a semidefinite P definite, whatever its rounding */
 #define ACCEPTABLE  1e-7  /* what is still called optimal */
 
 typedef struct proximal {
@@ -344,6 +345,8 @@ static hr_status run(proximal *p)
         p->eps = terms[i];
         p->out->method = i == 0 ? "active set" : "proximal";
         hr_status status = set_matrix(p);
+        if (status == HR_ERR_SINGULAR && p->eps >= NEGATIVE)
+            return HR_ERR_ARGUMENT;
         if (status == HR_ERR_SINGULAR)
             continue;
         if (status == HR_OK)

@@ -21,7 +21,7 @@ bool qp_point_copy(qp_point *to, const qp_point *from, int n, int m);
 void qp_point_free(qp_point *p);
 
 /* deadline_ns: on CLOCK_MONOTONIC, 0: none. guess: where to start and, by the signs of its y, from
- * which rows; may be NULL. HR_ERR_MEMORY or HR_OK. */
+ * which rows; may be NULL. HR_ERR_MEMORY, HR_ERR_ARGUMENT (P has negative curvature) or HR_OK. */
 HR_MUST_USE hr_status qp_proximal_solve(const qp_scaled *s, const qp_point *guess, int iterations,
                                         int64_t deadline_ns, qp_point *out);
 

@@ -99,7 +99,7 @@ bool qp_scale(const qp_program *p, qp_scaled *out)
             out->q[j] = out->cost * out->d[j] * p->q[j];
         for (size_t i = 0; i < m; i++) {
             out->low[i] = out->e[i] * p->low[i];
-            out->high[i] = out->e[i] * p->high[i];
+            out->high[i] = out->e[i] * qp_max(p->low[i], p->high[i]); /* equal but for rounding */
         }
     }
     free(scratch);
