@@ -9,9 +9,8 @@
 
 enum { ITERATIONS_MAX = 150, PATIENCE = 25 };
 
-#define PRIMAL_SHARE 1e-3  /* of the dual weight, on the primal side */
-#define GOOD         1e-11 /* quality at which it ends */
-#define ACCEPTABLE   1e-8
+#define GOOD       1e-11 /* quality at which it ends */
+#define ACCEPTABLE 1e-8
 
 /* One bound of one row: side * (A x) + s = side * bound, s, z > 0. */
 typedef struct side {
@@ -30,6 +29,7 @@ typedef struct interior {
     double *weight;          /* of a_k a_k', m */
     double *ax, *adx, *dual, *rhs, *work, *scratch;
     double mu, regular, least_regular;
+    double primal_share; /* of the weight, on the primal side */
     double *memory;
 } interior;
 
@@ -164,7 +164,7 @@ static void add_curvature(interior *f, int i)
     for (long e = p->start[i]; e < p->start[i + 1]; e++)
         if (f->place[p->index[e]] <= r)
             row[f->place[p->index[e]]] += p->value[e];
-    row[r] += PRIMAL_SHARE * f->regular;
+    row[r] += f->primal_share * f->regular;
 }
 
 /* weight a a' of row i of A into K. */
@@ -217,7 +217,7 @@ static void solve_normal(interior *f)
             f->adx[i] *= f->weight[i];
         qp_sparse_add_transposed(&f->p->a, f->adx, left);
         for (int i = 0; i < f->n; i++)
-            left[i] = f->rhs[i] - left[i] - PRIMAL_SHARE * f->regular * f->dx[i];
+            left[i] = f->rhs[i] - left[i] - f->primal_share * f->regular * f->dx[i];
     }
 }
 
@@ -359,21 +359,23 @@ static bool iterate(interior *f)
     return true;
 }
 
-static void keep_best(interior *f, const double *y, qp_point *out, double *best)
+/* Returns how good the present point is. */
+static double keep_best(interior *f, const double *y, qp_point *out, double *best)
 {
     qp_quality quality = qp_scaled_quality(f->p, f->x, y, f->scratch);
     double worst = qp_quality_worst(quality);
     if (!(worst < *best))
-        return;
+        return worst;
     *best = worst;
     out->quality = quality;
     memcpy(out->x, f->x, (size_t)f->n * sizeof *out->x);
     memcpy(out->y, y, (size_t)f->m * sizeof *out->y);
+    return worst;
 }
 
 static void run(interior *f, int64_t deadline_ns, qp_point *out, double *best)
 {
-    double *y = f->adx;
+    double *y = f->adx, reached = (double)INFINITY;
     int since = 0;
     f->sides = 0;
     memset(f->y, 0, (size_t)f->m * sizeof *f->y);
@@ -381,9 +383,9 @@ static void run(interior *f, int64_t deadline_ns, qp_point *out, double *best)
     f->mu = mean_product(f, 0.0);
     for (int i = 0; i < ITERATIONS_MAX && since < PATIENCE; i++) {
         look(f, y);
-        double before = *best;
-        keep_best(f, y, out, best);
-        since = *best < 0.9 * before ? 0 : since + 1;
+        double now = keep_best(f, y, out, best);
+        since = now < 0.9 * reached ? 0 : since + 1;
+        reached = qp_min(reached, now);
         if (*best <= GOOD || (deadline_ns && now_ns() >= deadline_ns) || !iterate(f))
             break;
         out->iterations++;
@@ -393,10 +395,11 @@ static void run(interior *f, int64_t deadline_ns, qp_point *out, double *best)
 /* A weaker regularisation is more exact, a stronger one survives more. */
 static void run_all(interior *f, int64_t deadline_ns, qp_point *out)
 {
-    static const double weights[] = {1e-9, 1e-7};
+    static const double weights[][2] = {{1e-9, 1e-3}, {1e-9, 1.0}, {1e-7, 1e-3}};
     double best = (double)INFINITY;
     for (int i = 0; i < HR_COUNT(weights) && best > ACCEPTABLE; i++) {
-        f->least_regular = weights[i];
+        f->least_regular = weights[i][0];
+        f->primal_share = weights[i][1];
         run(f, deadline_ns, out, &best);
     }
     bool is_late = deadline_ns && now_ns() >= deadline_ns;
