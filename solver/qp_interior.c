@@ -31,6 +31,7 @@ typedef struct interior {
     double mu, regular, least_regular;
     double primal_share; /* of the weight, on the primal side */
     double *memory;
+    int64_t deadline_ns;
 } interior;
 
 static int64_t now_ns(void)
@@ -99,6 +100,17 @@ static void lower_first(interior *f, const qp_sparse *s, int row, int own)
         f->k.first[own] = least < f->k.first[own] ? least : f->k.first[own];
 }
 
+/* Some twenty factorisations at 1e9 multiplications a second, within the time there is. */
+static bool is_affordable(const interior *f)
+{
+    double cost = 0, seconds = 600;
+    for (int i = 0; i < f->n; i++)
+        cost += 0.5 * (double)(i - f->k.first[i]) * (i - f->k.first[i]);
+    if (f->deadline_ns)
+        seconds = 1e-9 * (double)(f->deadline_ns - now_ns());
+    return 20e-9 * cost <= seconds;
+}
+
 static bool allocate(interior *f)
 {
     size_t n = (size_t)f->n, m = (size_t)f->m;
@@ -136,6 +148,8 @@ static bool allocate(interior *f)
     for (int i = 0; i < f->m; i++)
         lower_first(f, &f->p->a, i, f->n);
     size_t size = (size_t)qp_envelope_layout(&f->k);
+    if (!is_affordable(f))
+        return false;
     f->k.value = calloc(size + 1, sizeof(double));
     f->l.value = calloc(size + 1, sizeof(double));
     return f->k.value && f->l.value;
@@ -408,8 +422,8 @@ static void run_all(interior *f, int64_t deadline_ns, qp_point *out)
 
 hr_status qp_interior_solve(const qp_scaled *s, int64_t deadline_ns, qp_point *out)
 {
-    interior f = {.p = s, .n = s->n, .m = s->m};
-    hr_status status = HR_ERR_MEMORY;
+    interior f = {.p = s, .n = s->n, .m = s->m, .deadline_ns = deadline_ns};
+    hr_status status = HR_ERR_CAPACITY;
     if (qp_point_allocate(out, s->n, s->m) && allocate(&f)) {
         out->method = "interior point";
         run_all(&f, deadline_ns, out);

@@ -6,7 +6,8 @@
 
 #include "solver/qp_proximal.h"
 
-/* status QP_OPTIMAL only if the quality is at most 1e-8. HR_ERR_MEMORY or HR_OK. */
+/* status QP_OPTIMAL only if the quality is at most 1e-8. HR_ERR_CAPACITY where memory or the time
+ * to the deadline does not allow for it, or HR_OK. */
 HR_MUST_USE hr_status qp_interior_solve(const qp_scaled *s, int64_t deadline_ns, qp_point *out);
 
 #endif

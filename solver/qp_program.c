@@ -97,7 +97,7 @@ static void choose(qp_point *best, qp_point *other)
  * the active set again from where that ends. */
 static hr_status solve_scaled(const qp_scaled *s, int iterations, int64_t deadline, qp_point *best)
 {
-    int64_t now = now_ns(), share = deadline ? now + (deadline - now) / 3 : 0;
+    int64_t now = now_ns(), share = deadline ? now + (deadline - now) / 6 : 0;
     hr_status status = qp_proximal_solve(s, NULL, iterations, share, best);
     bool is_infeasible = best->status == QP_INFEASIBLE, is_doubtful = best->is_doubtful;
     if (status != HR_OK || is_infeasible || best->status == QP_ITERATIONS ||
@@ -105,13 +105,11 @@ static hr_status solve_scaled(const qp_scaled *s, int iterations, int64_t deadli
         return status;
 
     qp_point other = {0};
-    status = qp_interior_solve(s, deadline, &other);
-    if (status != HR_OK) {
-        qp_point_free(&other);
-        return status == HR_ERR_MEMORY ? HR_OK : status; /* what there is stays */
-    }
-    choose(best, &other);
-    if (qp_quality_worst(best->quality) > FINE && best->status != QP_DEADLINE) {
+    if (qp_interior_solve(s, deadline, &other) == HR_OK)
+        choose(best, &other);
+    else
+        qp_point_free(&other); /* too large: what there is goes on */
+    if (qp_quality_worst(best->quality) > FINE && !(deadline && now_ns() >= deadline)) {
         qp_point guess = {0};
         if (qp_point_copy(&guess, best, s->n, s->m) &&
             qp_proximal_solve(s, &guess, iterations, deadline, &other) == HR_OK)
