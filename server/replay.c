@@ -273,8 +273,13 @@ hr_status replay_run(const char *path, const replay_options *options, replay_res
         p->out = out;
         status = prepare(p, r, options, &reason);
     }
-    if (status == HR_OK) {
+    if (status == HR_OK)
         run(p, r);
+    if (status == HR_OK && trace_is_other_version(r))
+        status = error_set(&reason, HR_ERR_FORMAT,
+                           "expected a recording of this version, found one whose messages "
+                           "another defines");
+    if (status == HR_OK) {
         if (out->ticks > 0)
             out->duration_s =
                 (double)(p->last_ns - p->first_ns) * 1e-9 + 1.0 / p->stage->settings.servo.rate_hz;

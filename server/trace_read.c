@@ -17,6 +17,7 @@ enum {
 struct trace_reader {
     mcap_reader *file;
     bool is_ours;
+    bool is_other_version, has_said_so;
     mcap_bytes schema_texts[TRACE_KIND_COUNT]; /* what this program writes */
     int schema_kinds[SCHEMAS_MAX];             /* by id: trace_kind, or KIND_* */
     int channel_kinds[CHANNELS_KNOWN_MAX];     /* by id */
@@ -112,6 +113,8 @@ static void learn_schema(trace_reader *r, const mcap_item *item)
         bool is_same =
             text->size == s.text.size && memcmp(text->data, s.text.data, s.text.size) == 0;
         r->schema_kinds[s.id] = is_same ? kind : KIND_OTHER_VERSION;
+        r->is_ours = true; /* whatever became of the header */
+        r->is_other_version |= !is_same;
     }
 }
 
@@ -135,8 +138,14 @@ static mcap_item decode(trace_reader *r, const mcap_item *item, const trace_mess
     if (!mcap_read_message(item, &m))
         return refuse(r, item, "a message without its head");
     int kind = m.channel < CHANNELS_KNOWN_MAX ? r->channel_kinds[m.channel] : KIND_UNKNOWN;
-    if (kind == KIND_OTHER_VERSION)
-        return refuse(r, item, "a message whose definition is that of another version");
+    if (kind == KIND_OTHER_VERSION) {
+        if (!r->has_said_so) {
+            mcap_item said = refuse(r, item, "messages as another version of hapticd defines them");
+            note_problem(r, &said);
+        }
+        r->has_said_so = true;
+        return *item;
+    }
     if (kind < 0)
         return refuse(r, item, "a message on a channel that was not announced");
     r->message.kind = (trace_kind)kind;
@@ -157,13 +166,15 @@ mcap_item trace_next(trace_reader *r, const trace_message **m)
         mcap_cursor c = {item.data, (size_t)item.size, false};
         switch (item.opcode) {
         case MCAP_HEADER:
-            r->is_ours = mcap_text_is(mcap_get_text(&c), "hapticd");
+            r->is_ours |= mcap_text_is(mcap_get_text(&c), "hapticd");
             break;
-        case MCAP_SCHEMA:
-            learn_schema(r, &item);
+        case MCAP_SCHEMA: /* those of the summary are copies, and no CRC was checked yet */
+            if (!item.is_in_summary)
+                learn_schema(r, &item);
             break;
         case MCAP_CHANNEL:
-            learn_channel(r, &item);
+            if (!item.is_in_summary)
+                learn_channel(r, &item);
             break;
         case MCAP_ATTACHMENT:
             keep_attachment(r, &item);
@@ -280,6 +291,11 @@ const trace_problem *trace_problems(const trace_reader *r, int *kept, uint64_t *
 bool trace_is_ours(const trace_reader *r)
 {
     return r->is_ours;
+}
+
+bool trace_is_other_version(const trace_reader *r)
+{
+    return r->is_other_version;
 }
 
 bool trace_is_complete(const trace_reader *r)

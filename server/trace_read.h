@@ -34,8 +34,12 @@ typedef struct trace_problem {
 } trace_problem;
 const trace_problem *trace_problems(const trace_reader *r, int *kept, uint64_t *all);
 
-/* True when the header says that hapticd wrote the file. */
+/* True when the header or a schema says that hapticd wrote the file. */
 bool trace_is_ours(const trace_reader *r);
+
+/* True once a message definition was met that has our name and another text: the messages on its
+ * channels are not decoded, which counts as damage once. */
+bool trace_is_other_version(const trace_reader *r);
 
 /* True once everything was read, nothing was damaged and the footer is there. */
 bool trace_is_complete(const trace_reader *r);

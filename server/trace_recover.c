@@ -183,7 +183,19 @@ static hr_status rescue_all(rescue *s, const char *from, const char *to, hr_erro
     hr_status status = trace_reader_open(from, &look, error);
     if (status != HR_OK)
         return status;
-    int hands = trace_hand_count(look);
+    int hands = trace_hand_count(look), problems = 0;
+    trace_next_message(look); /* what stands before it defines it */
+    trace_problems(look, &problems, NULL);
+    const char *found = NULL;
+    if (trace_is_other_version(look))
+        found = "one whose messages another version defines; that version can recover it";
+    else if (!trace_is_ours(look) && problems == 0)
+        found = "another MCAP file";
+    if (found) {
+        trace_reader_close(look);
+        return error_set(error, HR_ERR_FORMAT, "%s: expected a recording of this hapticd, found %s",
+                         from, found);
+    }
     const char *hand_names[HANDS_MAX];
     for (int i = 0; i < HANDS_MAX; i++)
         hand_names[i] = trace_hand_name(look, i);
