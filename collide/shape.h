@@ -27,6 +27,7 @@ typedef struct shape {
     vec3 half_size;                        /* m */
     const struct parametric_body *surface; /* SHAPE_PARAMETRIC; borrowed */
     const struct touch_mesh *mesh;         /* SHAPE_MESH; borrowed */
+    const struct parametric_body *tool;    /* what touches it, or NULL for a point; borrowed */
 } shape;
 
 enum { SHAPE_TRACKS_MAX = 4, SHAPE_CONTACTS_MAX = 8 };

@@ -29,6 +29,8 @@ static const field root_fields[] = {
     {"sentence", FIELD_TEXT, offsetof(scene, sentence), 0, 0, 160, NULL},
     {"gravity_m_per_s2", FIELD_VECTOR, offsetof(scene, gravity), -100, 100, 0, NULL},
     {"tool_radius_m", FIELD_NUMBER, offsetof(scene, tool_radius_m), 0, 0.05, 0, NULL},
+    {"tool_file", FIELD_TEXT, offsetof(scene, tool_file), 0, 0, CONFIG_PATH_MAX, NULL},
+    {"tool_scale", FIELD_NUMBER, offsetof(scene, tool_scale), 1e-6, 1e6, 0, NULL},
 };
 static const field hand_fields[] = {
     {"script", FIELD_TEXT, offsetof(scene, hand_script), 0, 0, SCENE_TEXT_MAX, NULL},
@@ -156,19 +158,25 @@ bool scene_body_has_file(const scene_body *body)
     return body->file[0] && body->shape != SCENE_CABLE && !is_made;
 }
 
-/* Files are looked up beside the scene file. */
-static hr_status resolve_file(const scene *s, scene_body *b, hr_error *error)
+/* Files are looked up beside the scene file. False when the path gets too long. */
+static bool resolve_path(const scene *s, char file[CONFIG_PATH_MAX])
 {
     const char *slash = strrchr(s->file, '/');
-    if (!scene_body_has_file(b) || b->file[0] == '/' || !slash)
-        return HR_OK;
+    if (!file[0] || file[0] == '/' || !slash)
+        return true;
     char joined[2 * CONFIG_PATH_MAX];
-    int length =
-        snprintf(joined, sizeof(joined), "%.*s/%s", (int)(slash - s->file), s->file, b->file);
+    int length = snprintf(joined, sizeof(joined), "%.*s/%s", (int)(slash - s->file), s->file, file);
     if (length >= CONFIG_PATH_MAX)
-        return refuse(s, b, error, "expected a shorter path");
-    memcpy(b->file, joined, (size_t)length + 1);
-    return HR_OK;
+        return false;
+    memcpy(file, joined, (size_t)length + 1);
+    return true;
+}
+
+static hr_status resolve_file(const scene *s, scene_body *b, hr_error *error)
+{
+    if (!scene_body_has_file(b) || resolve_path(s, b->file))
+        return HR_OK;
+    return refuse(s, b, error, "expected a shorter path");
 }
 
 static hr_status read_body(cfg_t *section, scene *s, int line, hr_error *error)
@@ -209,6 +217,8 @@ static hr_status read_scene(cfg_t *cfg, const char *text, scene *s, hr_error *er
 {
     const char *cursor = text;
     fields_read(&root_table, cfg, s);
+    if (!resolve_path(s, s->tool_file))
+        return error_set(error, HR_ERR_FORMAT, "%s:1: tool_file: expected a shorter path", s->file);
     if (cfg_size(cfg, "hand") > 0)
         fields_read(&hand_table, cfg_getsec(cfg, "hand"), s);
     s->hand_script_line = fields_find_line(text, &cursor, "script", '=');
@@ -255,6 +265,7 @@ hr_status scene_parse(const char *text, const char *name, scene *out, hr_error *
     if (draft) {
         snprintf(draft->file, sizeof(draft->file), "%s", name);
         draft->tool_radius_m = -1;
+        draft->tool_scale = 1;
         status = read_scene(cfg, text, draft, error);
     }
     if (status == HR_OK)

@@ -76,6 +76,8 @@ typedef struct scene {
     char sentence[160];               /* what a person can feel there */
     vec3 gravity;                     /* m/s^2 */
     double tool_radius_m;             /* < 0: as configured */
+    char tool_file[CONFIG_PATH_MAX];  /* convex body that is the tool; empty: a point or sphere */
+    double tool_scale;                /* of that file's lengths */
     char hand_script[SCENE_TEXT_MAX]; /* default script of the simulated hand */
     int hand_script_line;
     int body_count;

@@ -1,5 +1,6 @@
 #include "server/proxy.h"
 
+#include "collide/tool_shape.h"
 #include "solver/god_object.h"
 
 enum { ROUNDS_MAX = 8 };
@@ -66,8 +67,12 @@ HR_RT static void follow(const proxy *p, proxy_body *b, vec3 at, double dt, doub
     vec3 velocity = {0, 0, 0};
     if (dt > 0 && !b->is_new)
         velocity = vec3_scale(1.0 / dt, vec3_sub(point, b->followed));
-    b->contact_count = shape_follow(&p->shapes[b->shape], &b->tracker, point, velocity, dt, reach,
-                                    b->contacts, SHAPE_CONTACTS_MAX);
+    const shape *body = &p->shapes[b->shape];
+    b->contact_count =
+        body->tool ? tool_shape_follow(body, &b->tracker, point, quat_conjugate(b->now.rotation),
+                                       reach, b->contacts, SHAPE_CONTACTS_MAX)
+                   : shape_follow(body, &b->tracker, point, velocity, dt, reach, b->contacts,
+                                  SHAPE_CONTACTS_MAX);
     b->followed = point;
 }
 

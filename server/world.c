@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "collide/tool_shape.h"
+#include "geometry/parametric_body.h"
 #include "server/actor.h"
 #include "server/records.h"
 
@@ -28,7 +30,8 @@ struct world {
     tool_sample hands[HANDS_MAX];
     uint64_t sequence[HANDS_MAX];
     bool has_stepped;
-    int64_t time_ns; /* of the states */
+    int64_t time_ns;      /* of the states */
+    parametric_body tool; /* what touches the shapes, where the scene names one */
 };
 
 /* A body further off than this from where its last velocity takes it was teleported. */
@@ -88,6 +91,31 @@ static hr_status create_tables(world *w)
     return HR_OK;
 }
 
+/* The scene's tool body, for every shape; each must be one that a tool body can touch. */
+static hr_status load_tool(world *w, hr_error *error)
+{
+    const scene *s = &w->scene;
+    if (!s->tool_file[0])
+        return HR_OK;
+    hr_status status = parametric_body_load(s->tool_file, &w->tool, error);
+    if (status != HR_OK)
+        return status;
+    if (!w->tool.is_convex || w->tool.is_planar)
+        return error_set(error, HR_ERR_FORMAT, "%s: expected a convex body with faces for a tool",
+                         s->tool_file);
+    if (s->tool_scale > 0)
+        parametric_body_scale(&w->tool, s->tool_scale);
+    for (int i = 0; i < w->body_count; i++) {
+        if (!tool_shape_can_touch(&w->shapes[i]))
+            return error_set(error, HR_ERR_FORMAT,
+                             "%s:%d: expected convex bodies, spheres or ellipsoids for a tool body "
+                             "to touch, found another shape",
+                             s->file, s->bodies[w->player_of[i]].line);
+        w->shapes[i].tool = &w->tool;
+    }
+    return HR_OK;
+}
+
 hr_status world_create(const scene *s, const config *settings, world **out, hr_error *error)
 {
     world *w = calloc(1, sizeof *w);
@@ -101,6 +129,8 @@ hr_status world_create(const scene *s, const config *settings, world **out, hr_e
         if (status != HR_OK)
             error_set(error, status, "%s: out of memory", s->file);
     }
+    if (status == HR_OK)
+        status = load_tool(w, error);
     if (status != HR_OK) {
         world_destroy(w);
         return status;
@@ -115,6 +145,7 @@ void world_destroy(world *w)
         return;
     for (int i = 0; i < w->player_count; i++)
         w->players[i].class->destroy(w->players[i].actor);
+    parametric_body_free(&w->tool);
     free(w->shapes);
     free(w->player_of);
     free(w->bodies);
