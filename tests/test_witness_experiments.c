@@ -346,7 +346,7 @@ static void a_clamped_optimum_satisfies_the_conditions(void **state)
     experiment x = load('A', NULL);
     test_random r = test_random_seed(21);
     int clamped = 0;
-    for (int trial = 0; trial < test_effort(200); trial++) {
+    for (int trial = 0; trial < 200; trial++) {
         witness_pair p;
         vec3 q = vec3_add((vec3){0, 0, 1.6}, test_random_vec3(&r, 2.0));
         q.z = fabs(q.z) + 1.2;
