@@ -144,7 +144,8 @@ static int print_json(const summary *s)
                             "urdf", "name", m->name, "links", m->link_count, "bodies",
                             m->body_count, "movable_joints", s->movable, "degrees_of_freedom",
                             m->v_count, "mass_kg", s->mass, "tree_height", s->height, "triangles",
-                            (json_int_t)s->triangles, "tree", links);
+                            (json_int_t)s->triangles, "visual_triangles", (json_int_t)s->visual,
+                            "collision_triangles", (json_int_t)s->collision, "tree", links);
     if (!all) {
         fprintf(stderr, "haptic info: expected names in UTF-8\n");
         return COMMAND_FAILED;

@@ -183,7 +183,8 @@ HR_RT void articulated_apply_impulses(articulated *a, const int *bodies, const v
 /* --- for tests -------------------------------------------------------------------------------- */
 
 /* Fills the numbers of all buried nodes with NaN (true) or puts them back (false). Evaluations and
- * steps must not notice. Frozen transforms stay: wrenches on buried bodies travel through them. */
+ * steps must not notice. Frozen transforms stay: wrenches on buried bodies travel through them. A
+ * build with -DHR_POISON_BURIED does this around every evaluation. */
 void articulated_poison_buried(articulated *a, bool is_poisoned);
 
 #endif

@@ -131,6 +131,7 @@ struct articulated {
     art_node *shadow_nodes; /* of articulated_poison_buried */
     join_data *shadow_joins;
     art_full *shadow_full;
+    int poison_depth;
     double *work;        /* v_count */
     vec6 *up_f0, *up_d0; /* by node: scratch of the impulse response */
     uint32_t *up_stamp;

@@ -212,12 +212,6 @@ HR_RT static void gather_forces(articulated *a)
     }
 }
 
-void articulated_accelerate(articulated *a)
-{
-    gather_forces(a);
-    evaluate(a, a->qd);
-}
-
 /* q (+) dt qd for every active joint. */
 HR_RT static void move(articulated *a, double dt)
 {
@@ -253,7 +247,14 @@ HR_RT static void remember(articulated *a)
     }
 }
 
-void articulated_step(articulated *a)
+/* Built with -DHR_POISON_BURIED every step runs on a body whose buried nodes are NaN. */
+#ifdef HR_POISON_BURIED
+#define POISON(a, on) articulated_poison_buried(a, on)
+#else
+#define POISON(a, on) (void)0
+#endif
+
+HR_RT static void step(articulated *a)
 {
     double h = a->options.step_s;
     gather_forces(a);
@@ -278,6 +279,21 @@ void articulated_step(articulated *a)
         art_stop_at_limits(a, h);
     move(a, 0.5 * h);
     remember(a);
+}
+
+void articulated_step(articulated *a)
+{
+    POISON(a, true);
+    step(a);
+    POISON(a, false);
+}
+
+void articulated_accelerate(articulated *a)
+{
+    POISON(a, true);
+    gather_forces(a);
+    evaluate(a, a->qd);
+    POISON(a, false);
 }
 
 /* The front node around a body and the pose of the body in its top's frame. */

@@ -369,7 +369,7 @@ static void floating_bodies_are_galilean(void **state)
         scene_make(&s, &r, 15, 3, true, (assembly_options){0});
         double before[ROOM];
         articulated_accelerate(s.body);
-        memcpy(before, articulated_qdd(s.body), sizeof before);
+        memcpy(before, articulated_qdd(s.body), sizeof(double) * (size_t)s.model.v_count);
         vec3 added = test_random_vec3(&r, 5);
         /* the base's velocity is in its own axes */
         vec3 own = pose_rotate_inverse(articulated_body_pose(s.body, 1), added);

@@ -139,7 +139,7 @@ static void places_do_not_change_when_the_set_does(void **state)
                                  pose_rotate(before[b], (vec3){1, 2, 3}), 1e-12);
             }
             double speeds[ROOM];
-            memcpy(speeds, articulated_qd(s.body), sizeof speeds);
+            memcpy(speeds, articulated_qd(s.body), sizeof(double) * (size_t)s.model.v_count);
             articulated_set_active(s.body, NULL); /* starting is free */
             assert_memory_equal(speeds, articulated_qd(s.body),
                                 sizeof(double) * (size_t)s.model.v_count);

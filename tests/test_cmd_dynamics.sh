@@ -47,5 +47,10 @@ check "bad_number_exits_2" 2 $?
 check "bad_number_is_located" 1 "$(grep -c '^stdin:1:7: expected a finite number, found "x"' "$work/err")"
 "$haptic" dynamics "$work/none.urdf" < /dev/null 2> /dev/null; check "missing_model_exits_2" 2 $?
 "$haptic" dynamics < /dev/null 2> /dev/null; check "no_model_exits_2" 2 $?
+"$haptic" make-model wooden-man -o "$work/man"
+check "info_counts_the_man" "29 28 54 16008" \
+    "$("$haptic" info "$work/man/wooden-man.urdf" --json | jq -r '"\(.links) \(.movable_joints) \(.degrees_of_freedom) \(.triangles)"')"
+check "info_names_the_height" 1 "$("$haptic" info "$robots/pr2_description/urdf/pr2.urdf" 2>/dev/null | grep -c 'tree height 8, at most 2 handles')"
+check "info_warns_of_missing_meshes" 1 "$("$haptic" info "$robots/kuka_iiwa/model.urdf" 2>&1 | grep -c 'model.urdf:80: link "lbr_iiwa_link_0": expected mesh file')"
 "$haptic" dynamics --help > /dev/null; check "help_exits_0" 0 $?
 exit ${bad:-0}
