@@ -31,6 +31,7 @@ typedef struct view {
     servo_report newest;
     uint32_t lost_hands; /* already reported */
     bool has_said_tripped;
+    uint32_t states[HANDS_MAX]; /* of the last look */
 } view;
 
 static int terminal_width(void)
@@ -47,8 +48,26 @@ static void clear_line(const view *v)
         fprintf(stderr, "\r\033[K");
 }
 
+/* A latched stop is easily taken for a scene in which nothing can be felt. */
+static void say_latches(view *v, const server *s)
+{
+    for (int i = 0; i < s->device_count && v->has_report; i++) {
+        uint32_t state = v->newest.hands[i].state;
+        bool is_latched = state == SERVO_FAULT || state == SERVO_ESTOP;
+        if (is_latched && state != v->states[i]) {
+            char reasons[256];
+            protocol_reason_names(v->newest.hands[i].reasons, reasons, sizeof reasons);
+            clear_line(v);
+            fprintf(stderr, "hapticd: hand \"%s\": %s latched (%s); 'haptic arm' ends it\n",
+                    s->options.settings.devices[i].name, protocol_state_name(state), reasons);
+        }
+        v->states[i] = state;
+    }
+}
+
 static void say_troubles(view *v, const server *s)
 {
+    say_latches(v, s);
     uint32_t lost = server_lost_hands(s);
     for (int i = 0; i < s->device_count; i++) {
         if (!((lost ^ v->lost_hands) >> i & 1))

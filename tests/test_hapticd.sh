@@ -86,6 +86,7 @@ before=$(haptic status --json | jq .servo.ticks)
 kill -TSTP $server; sleep 0.2
 after=$(haptic status --json | jq .servo.ticks)
 if [ "${after:-0}" -gt "${before:-0}" ]; then ok terminal_stop_is_ignored; else not_ok terminal_stop_is_ignored "$before, $after"; fi
+if grep -q "estop latched" "$work/run.err"; then ok a_latched_stop_is_said; else not_ok a_latched_stop_is_said; fi
 kill -INT $server; wait $server; is interrupt_ends_with_code_0 $? 0; server=
 if grep -q "^run: " "$work/run.out"; then ok the_run_ends_with_a_table; else not_ok the_run_ends_with_a_table "$(cat "$work/run.out")"; fi
 if grep -q " Hz late p99 " "$work/run.err"; then ok log_lines_tell_the_progress; else not_ok log_lines_tell_the_progress; fi
