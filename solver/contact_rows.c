@@ -201,7 +201,9 @@ static bool look(const shape *s, pose world_from_shape, vec3 point, double reach
     shape_tracker tracker = {0};
     vec3 local = pose_apply_inverse(world_from_shape, point);
     shape_seed(s, local, reach, &tracker);
-    int count = shape_follow(s, &tracker, local, (vec3){0, 0, 0}, 0.0, reach, out, 1);
+    int count = 0, rounds = s->kind == SHAPE_PARAMETRIC ? 3 : 1; /* correctors after the seed */
+    for (int i = 0; i < rounds; i++)
+        count = shape_follow(s, &tracker, local, (vec3){0, 0, 0}, 0.0, reach, out, 1);
     if (count == 0)
         return false;
     out->point = pose_apply(world_from_shape, out->point);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "geometry/parametric_body.h"
 #include "solver/cable_internal.h"
 #include "tests/support/cable_runs.h"
 
@@ -178,6 +179,48 @@ static void implicit_steps_damp_a_stiff_spring(void **state)
     cable_destroy(c);
 }
 
+/* A string of beads laid over a ball, of patches and by formula. */
+static double drop_on_ball(const shape *ball, vec3 *end)
+{
+    enum { BEADS = 9 };
+    vec3 start[BEADS];
+    for (int i = 0; i < BEADS; i++)
+        start[i] = (vec3){0.03 * (i - 4) + 0.001, 0.115, 0.0005 * i};
+    cable_settings s = cable_settings_default();
+    s.particles = BEADS;
+    s.drag = 0.05;
+    cable *c = cable_create(&s, start);
+    cable_obstacle o = {.shape = *ball, .world_from_obstacle = pose_identity()};
+    assert_int_equal(cable_add_obstacle(c, &o), 0);
+    double deepest = 0;
+    for (int i = 0; i < 15; i++) {
+        cable_step_info info;
+        cable_step(c, 0.01, &info);
+        assert_false(info.has_fallen_back);
+        deepest = fmax(deepest, info.max_penetration);
+    }
+    memcpy(end, cable_positions(c), sizeof start);
+    cable_destroy(c);
+    return deepest;
+}
+
+static void a_parametric_body_holds_the_cable_like_the_shape_it_is(void **state)
+{
+    (void)state;
+    parametric_body b;
+    hr_error error = {""};
+    assert_int_equal(parametric_body_load("config/bodies/sphere-six.json", &b, &error), HR_OK);
+    parametric_body_scale(&b, 0.1);
+    shape patches = {.kind = SHAPE_PARAMETRIC, .surface = &b};
+    shape ball = {.kind = SHAPE_SPHERE, .radius = 0.1};
+    vec3 on_patches[9], on_ball[9];
+    assert_true(drop_on_ball(&patches, on_patches) <= 12e-6);
+    assert_true(drop_on_ball(&ball, on_ball) <= 12e-6);
+    for (int i = 0; i < 9; i++)
+        assert_vec3_near(on_patches[i], on_ball[i], 1e-4);
+    parametric_body_free(&b);
+}
+
 /* An obstacle that moves into the cable pushes it along and is not entered. */
 static void a_moving_cylinder_carries_the_cable(void **state)
 {
@@ -216,6 +259,7 @@ int main(void)
         cmocka_unit_test(the_same_run_gives_the_same_bits),
         cmocka_unit_test(a_compressed_cable_can_be_stepped),
         cmocka_unit_test(implicit_steps_damp_a_stiff_spring),
+        cmocka_unit_test(a_parametric_body_holds_the_cable_like_the_shape_it_is),
         cmocka_unit_test(a_moving_cylinder_carries_the_cable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
