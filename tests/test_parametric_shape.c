@@ -120,9 +120,11 @@ static void the_blob_is_never_lost(void **state)
                           .tool_radius = radii[i],
                           .ticks = test_effort(3000) + 200};
         feel_path_result r = feel_path_run(&path);
-        print_message("blob, tool %.1f mm: proxy at most %.2f mm away, %.1e m inside\n",
-                      1e3 * radii[i], 1e3 * r.farthest, r.leak);
+        print_message(
+            "blob, tool %.1f mm: proxy at most %.2f mm away, %.1e m inside, step %.2f N\n",
+            1e3 * radii[i], 1e3 * r.farthest, r.leak, r.step);
         assert_true(r.lost == 0);
+        assert_true(r.step < 1.5);  /* a force that drops out for a tick makes 3 N */
         assert_true(r.leak < 1e-7); /* the body's own error against the formula */
     }
 }
