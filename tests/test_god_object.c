@@ -202,6 +202,45 @@ static void the_kept_proxy_force_never_pulls_into_a_plane(void **state)
     }
 }
 
+/* A device of 0.1 kg with damping b, pressed against a wall by 1 N through a spring k to the proxy
+ * that is sampled and held for 1 ms: passive while b > k T / 2 (Colgate and Schenkel 1997). Returns
+ * how far it still swings after `seconds`. */
+static double swing(double stiffness, double damping, double seconds)
+{
+    const double mass = 0.1, period = 1e-3, push = -1.0;
+    const half_space floor = {{0, 0, 1}, 0};
+    double x = 2e-3, v = 0, low = 1, high = -1;
+    int ticks = (int)lround(seconds / period);
+    for (int tick = 0; tick < ticks; tick++) {
+        vec3 moved, wanted = {0, 0, x};
+        int active[3];
+        assert_true(god_object_move(wanted, &floor, 1, &moved, active) >= 0);
+        double force = stiffness * (moved.z - x) + push;
+        /* exact motion under a constant force and linear damping */
+        double rate = damping / mass, end = force / damping, decay = exp(-rate * period);
+        x += end * period + (v - end) * (1 - decay) / rate;
+        v = end + (v - end) * decay;
+        if (tick > ticks - 1000) {
+            low = fmin(low, x);
+            high = fmax(high, x);
+        }
+    }
+    return high - low;
+}
+
+static void a_held_spring_is_quiet_up_to_its_limit(void **state)
+{
+    (void)state;
+    for (double damping = 0.5; damping <= 2.0; damping *= 4) {
+        double limit = 2 * damping / 1e-3; /* 1000 and 4000 N/m */
+        double below = swing(0.95 * limit, damping, 200), above = swing(1.05 * limit, damping, 200);
+        print_message("b %.1f: %.3g mm at 0.95, %.3g mm at 1.05 of %g N/m\n", damping, 1e3 * below,
+                      1e3 * above, limit);
+        assert_true(below < 1e-7);
+        assert_true(above > 1e-5);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +252,7 @@ int main(void)
         cmocka_unit_test(bad_input_is_refused_and_moves_nothing),
         cmocka_unit_test(random_planes_agree_with_the_enumeration_of_all_subsets),
         cmocka_unit_test(the_kept_proxy_force_never_pulls_into_a_plane),
+        cmocka_unit_test(a_held_spring_is_quiet_up_to_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

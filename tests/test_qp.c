@@ -368,6 +368,21 @@ static void any_budget_is_safe_and_more_is_better(void **state)
     qp_destroy(q);
 }
 
+static void a_deadline_in_the_past_stops_at_once(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(14);
+    qp *q = workspace();
+    qp_random(&r, 30, 64, 1e2, &problem);
+    assert_int_equal(qp_dense_set(&problem, q), HR_OK);
+    qp_info info;
+    assert_int_equal(qp_solve(q, (qp_budget){.iterations = -1, .time_ns = 1}, &info), QP_DEADLINE);
+    assert_true(info.iterations < 8);
+    assert_int_equal(qp_solve(q, (qp_budget){.iterations = -1, .time_ns = 10000000000}, &info),
+                     QP_OPTIMAL);
+    qp_destroy(q);
+}
+
 /* Only the island with the violated row is slowed down. */
 static void the_blend_leaves_other_islands_alone(void **state)
 {
@@ -685,6 +700,7 @@ int main(void)
         cmocka_unit_test(a_channel_of_1e_7_is_found_and_a_closed_one_certified),
         cmocka_unit_test(projection_never_raises_kinetic_energy),
         cmocka_unit_test(any_budget_is_safe_and_more_is_better),
+        cmocka_unit_test(a_deadline_in_the_past_stops_at_once),
         cmocka_unit_test(the_blend_leaves_other_islands_alone),
         cmocka_unit_test(soft_rows_equal_explicit_slacks),
         cmocka_unit_test(contradictory_soft_rows_meet_in_the_middle),
