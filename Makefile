@@ -83,13 +83,47 @@ $(BUILD)/%.o: %.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 
-# --- plug-ins for devices: devices/plugins/*.c, each a shared object of its own --------------------
-PLUGINS := $(patsubst devices/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard devices/plugins/*.c))
+# --- plug-ins for devices: devices/plugins/*.c, each a shared object of its own; C++ ones where their
+#     library is there: nifalcon (libnifalcon). chai3d.cpp is built by the user against their CHAI3D.
+HAS_NIFALCON := $(wildcard /usr/include/falcon/core/FalconDevice.h /usr/local/include/falcon/core/FalconDevice.h)
+PLUGINS := $(patsubst devices/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard devices/plugins/*.c)) \
+           $(if $(HAS_NIFALCON),$(BUILD)/plugins/nifalcon.so)
 
 plugins: $(PLUGINS)
 $(BUILD)/plugins/%.so: devices/plugins/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -shared -o $@ $<
+$(BUILD)/plugins/nifalcon.so: devices/plugins/nifalcon.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fPIC -shared -o $@ $< -lnifalcon
+
+# --- libhaptic: what other programs link to reach a running server ----------------------------------
+CLIENT_SRC := $(wildcard server/client/*.c)
+libhaptic: $(BUILD)/libhaptic.so $(BUILD)/libhaptic.a
+$(BUILD)/libhaptic.so: $(CLIENT_SRC) server/client/*.h Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -fPIC -shared -Wl,-soname,libhaptic.so.0 -o $@ $(CLIENT_SRC)
+$(BUILD)/libhaptic.a: $(CLIENT_SRC:%.c=$(BUILD)/%.o)
+	@rm -f $@
+	ar rcs $@ $^
+
+# Clients and C++ plug-ins for the tests, against stand-ins of CHAI3D and libnifalcon.
+CLIENTS := $(addprefix $(BUILD)/client/,ten-lines probe chai3d-program chai3d.so nifalcon.so)
+STAND_IN := -Itests/stand_in -Iserver/client
+$(BUILD)/client/ten-lines: tests/client/ten_lines.c $(BUILD)/libhaptic.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $^
+$(BUILD)/client/probe: tests/client/probe.c $(BUILD)/libhaptic.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $^
+$(BUILD)/client/chai3d-program: tests/client/chai3d_program.cpp server/client/chai3d/cHapticdDevice.cpp \
+        $(BUILD)/libhaptic.a server/client/chai3d/cHapticdDevice.h tests/stand_in/chai3d.h
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CXXFLAGS)) -o $@ $(filter %.cpp %.a,$^)
+$(BUILD)/client/%.so: devices/plugins/%.cpp tests/stand_in/chai3d.h Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CXXFLAGS)) -fPIC -shared -o $@ $<
+
 $(BUILD)/device-conformance: $(BUILD)/tests/conformance/conformance.o \
         $(BUILD)/tests/conformance/allocations.o $(BUILD)/tests/emulated/falcon_arms.o \
         $(BUILD)/tests/emulated/falcon_model.o $(BUILD)/tests/emulated/model_transport.o $(LIBRARY)
@@ -151,7 +185,7 @@ test: deps
 	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 .PHONY: test-programs
 test-programs: programs $(TEST_PROGRAMS) $(BUILD)/device-conformance $(PLUGINS) \
-               $(EMULATED) $(BUILD)/emulated/falcon.bin
+               $(EMULATED) $(BUILD)/emulated/falcon.bin $(CLIENTS)
 
 # --- checks ---------------------------------------------------------------------------------------
 check: deps deps-check
@@ -249,6 +283,43 @@ figures: deps
 	@for f in $(FIGURE_PROGRAMS); do echo "$$f"; $$f $(BUILD)/figures || exit 1; done
 	$(BUILD)/hapticd --lockstep --for 8 --scene sphere --record $(BUILD)/figures/first-touch.mcap
 	$(BUILD)/haptic plot $(BUILD)/figures/first-touch.mcap -o $(BUILD)/figures/first-touch.svg
+
+# --- installation: DESTDIR for packagers, PREFIX /usr/local unless given ---------------------------
+SYSCONFDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
+MANUALS    := $(patsubst server/man/%.scd,$(BUILD)/man/%,$(wildcard server/man/*.scd))
+SHARED     := $(wildcard config/scenes/* config/bodies/*)
+
+$(BUILD)/man/%: server/man/%.scd
+	@mkdir -p $(@D)
+	scdoc < $< > $@
+$(BUILD)/hapticd.service: config/hapticd.service.in Makefile
+	sed 's|@PREFIX@|$(PREFIX)|; s|@SYSCONFDIR@|$(SYSCONFDIR)|' $< > $@
+
+install: programs plugins libhaptic $(MANUALS) $(BUILD)/hapticd.service
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/hapticd $(DESTDIR)$(PREFIX)/include/chai3d-hapticd
+	install -m 755 $(BUILD)/hapticd $(BUILD)/haptic $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PLUGINS) $(DESTDIR)$(PREFIX)/lib/hapticd
+	install -m 644 $(BUILD)/libhaptic.a $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(BUILD)/libhaptic.so $(DESTDIR)$(PREFIX)/lib/libhaptic.so.0
+	ln -sf libhaptic.so.0 $(DESTDIR)$(PREFIX)/lib/libhaptic.so
+	install -m 644 server/client/haptic.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 server/client/chai3d/* devices/plugins/chai3d.cpp $(DESTDIR)$(PREFIX)/include/chai3d-hapticd
+	for f in $(SHARED); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/hapticd/$${f#config/} || exit 1; done
+	for f in $(MANUALS); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/} || exit 1; done
+	install -D -m 644 config/hapticd.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hapticd
+	ln -sf hapticd $(DESTDIR)$(PREFIX)/share/bash-completion/completions/haptic
+	install -D -m 644 config/70-hapticd.rules $(DESTDIR)$(PREFIX)/lib/udev/rules.d/70-hapticd.rules
+	install -D -m 644 $(BUILD)/hapticd.service $(DESTDIR)$(PREFIX)/lib/systemd/system/hapticd.service
+	install -D -m 644 config/hapticd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/hapticd.conf
+	[ -e $(DESTDIR)$(SYSCONFDIR)/hapticd/hapticd.conf ] || \
+	    install -D -m 644 config/default.conf $(DESTDIR)$(SYSCONFDIR)/hapticd/hapticd.conf
+	@[ -n "$(DESTDIR)" ] || echo "now: sudo systemd-sysusers; sudo udevadm control --reload; sudo udevadm trigger; haptic doctor"
+
+# The whole server on an emulated Falcon (libusb, umockdev): what an operator would see.
+emulated-falcon: deps
+	@$(MAKE) --no-print-directory programs $(EMULATED) $(BUILD)/emulated/falcon.bin
+	BUILD=$(BUILD) tests/emulated/with-falcon.sh process $(BUILD)/hapticd --device falcon $(ARGS)
+.PHONY: plugins libhaptic emulated-falcon
 
 clean:
 	rm -rf $(BUILD)

@@ -32,6 +32,8 @@ int protocol_print_done(const protocol_request *request, uint64_t tick, char *ou
 {
     json_t *object = answer(request, true);
     json_object_set_new(object, "tick", json_integer((json_int_t)tick));
+    if (request->op == PROTOCOL_LEASE) /* who to say one is on the shared board */
+        json_object_set_new(object, "client", json_integer((json_int_t)request->command.client));
     return finish(object, out, size);
 }
 

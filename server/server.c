@@ -93,6 +93,20 @@ static void connect_servo(server *s)
     s->servo.door_count = 3;
 }
 
+/* Memory that clients share with the servo, beside the control socket. */
+static hr_status open_board(server *s, const char *socket_path, hr_error *error)
+{
+    hr_status status = board_open(&s->board, socket_path, s->servo.period_ns, error);
+    if (status != HR_OK)
+        return status;
+    for (int i = 0; i < s->device_count; i++)
+        board_add_device(&s->board, i, s->options.settings.devices[i].name,
+                         &s->devices[i].description);
+    s->servo.client_hold_ns = (int64_t)(s->options.settings.safety.client_hold_s * NS_PER_S);
+    s->servo.board = &s->board;
+    return HR_OK;
+}
+
 static hr_status open_control(server *s, hr_error *error)
 {
     const config *c = &s->options.settings;
@@ -113,7 +127,7 @@ static hr_status open_control(server *s, hr_error *error)
     hub->context = s;
     status = control_open(path, hub, s->servo.clock, &s->control, error);
     free(hub);
-    return status;
+    return status == HR_OK ? open_board(s, path, error) : status;
 }
 
 static hr_status open_all(server *s, hr_error *error)
@@ -163,6 +177,7 @@ void server_destroy(server *s)
     if (!s)
         return;
     control_close(s->control);
+    board_close(&s->board);
     for (int i = 0; i < s->device_count; i++) {
         server_device *d = &s->devices[i];
         if (d->dev)

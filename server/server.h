@@ -46,6 +46,7 @@ typedef struct server {
     char *config_text, *scene_text; /* as they go into the recording */
     trace *recording;               /* NULL: none */
     control *control;               /* NULL: none */
+    board_host board;               /* of zeros: none */
     lease_desk desk;
     door main_door, watchdog_door, control_door;
     realtime_state realtime;

@@ -110,6 +110,11 @@ HR_RT static void apply_commands(servo *s)
             ring_push(&s->doors[i]->applied, &command);
         }
     }
+    servo_command command;
+    int64_t now = s->last_wake_ns;
+    for (int i = 0; s->board && i < s->hand_count; i++)
+        if (board_take(s->board, i, now, s->client_hold_ns, &command))
+            apply_command(s, &command);
 }
 
 HR_RT static void take_frame(servo *s, servo_hand *h)
@@ -193,6 +198,8 @@ HR_RT static void tick_hand(servo *s, int index, const servo_timing *t)
 
     tell_world(h);
     trace_push_tick(s->recording, r);
+    if (s->board)
+        board_publish(s->board, r);
     note_changes(s, index, state_before);
     note_loss(s, index);
 }

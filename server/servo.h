@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "devices/device.h"
+#include "server/board.h"
 #include "server/clock.h"
 #include "server/door.h"
 #include "server/hand.h"
@@ -43,6 +44,8 @@ typedef struct servo_counts {
 } servo_counts;
 
 typedef struct servo {
+    board_host *board;      /* memory shared with clients; NULL: none */
+    int64_t client_hold_ns; /* longest life of a client's force */
     servo_clock clock;
     int64_t period_ns;
     int64_t elapsed_max_ns;

@@ -142,6 +142,7 @@ static void send_command(session_hub *h, session *s, const protocol_request *req
     }
     int last = (s->pending_first + s->pending_count) % SESSION_PENDING_MAX;
     s->pending[last] = *request;
+    s->pending[last].command.client = s->client;
     s->pending_count++;
 }
 

@@ -337,7 +337,7 @@ static void a_conversation_through_the_socket(void **state)
     servo_command c = {0};
     assert_true(apply_soon(f, 9, &c));
     assert_int_equal(c.kind, COMMAND_LEASE);
-    assert_string_equal(read_line(fd), "{\"ok\":true,\"id\":2,\"tick\":9}\n");
+    assert_string_equal(read_line(fd), "{\"ok\":true,\"id\":2,\"tick\":9,\"client\":1}\n");
 
     /* killed: the lease comes back without anybody asking */
     close(fd);
