@@ -287,7 +287,7 @@ figures: deps
 # --- installation: DESTDIR for packagers, PREFIX /usr/local unless given ---------------------------
 SYSCONFDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
 MANUALS    := $(patsubst server/man/%.scd,$(BUILD)/man/%,$(wildcard server/man/*.scd))
-SHARED     := $(wildcard config/scenes/* config/bodies/*)
+SHARED     := $(shell find config/scenes config/bodies -type f)
 
 $(BUILD)/man/%: server/man/%.scd
 	@mkdir -p $(@D)

@@ -1,5 +1,6 @@
 // A stand-in for CHAI3D's device interface, as far as our two adapters use it: names, arguments and
-// defaults only, so that they cannot rot without CHAI3D being there. Written from its documentation.
+// defaults only, so that they cannot rot without CHAI3D being there. Written from its
+// documentation.
 #ifndef TESTS_STAND_IN_CHAI3D_H
 #define TESTS_STAND_IN_CHAI3D_H
 
@@ -8,37 +9,66 @@
 #include <string>
 #include <unistd.h>
 
-namespace chai3d {
+namespace chai3d
+{
 
 const bool C_SUCCESS = true;
 const bool C_ERROR = false;
 
-class cVector3d {
-public:
-    cVector3d(double x = 0, double y = 0, double z = 0) : m_x(x), m_y(y), m_z(z) {}
-    double x() const { return m_x; }
-    double y() const { return m_y; }
-    double z() const { return m_z; }
-    void set(double x, double y, double z) { m_x = x, m_y = y, m_z = z; }
-    void zero() { set(0, 0, 0); }
+class cVector3d
+{
+  public:
+    cVector3d(double x = 0, double y = 0, double z = 0) : m_x(x), m_y(y), m_z(z)
+    {
+    }
+    double x() const
+    {
+        return m_x;
+    }
+    double y() const
+    {
+        return m_y;
+    }
+    double z() const
+    {
+        return m_z;
+    }
+    void set(double x, double y, double z)
+    {
+        m_x = x, m_y = y, m_z = z;
+    }
+    void zero()
+    {
+        set(0, 0, 0);
+    }
 
-private:
+  private:
     double m_x, m_y, m_z;
 };
 
-class cMatrix3d {
-public:
-    cMatrix3d() { identity(); }
+class cMatrix3d
+{
+  public:
+    cMatrix3d()
+    {
+        identity();
+    }
     void identity()
     {
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 m[i][j] = i == j;
     }
-    double &operator()(int i, int j) { return m[i][j]; }
-    double operator()(int i, int j) const { return m[i][j]; }
+    double &operator()(int i, int j)
+    {
+        return m[i][j];
+    }
+    double operator()(int i, int j) const
+    {
+        return m[i][j];
+    }
 
-private:
+  private:
     double m[3][3];
 };
 
@@ -48,7 +78,8 @@ struct cHapticDeviceInfo {
     cHapticDeviceModel m_model = C_HAPTIC_DEVICE_VIRTUAL;
     std::string m_modelName = "no device", m_manufacturerName = "CHAI3D";
     double m_maxLinearForce = 0.1, m_maxAngularTorque = 0.1, m_maxGripperForce = 0.1;
-    double m_maxLinearStiffness = 0.1, m_maxAngularStiffness = 0.1, m_maxGripperLinearStiffness = 0.1;
+    double m_maxLinearStiffness = 0.1, m_maxAngularStiffness = 0.1,
+           m_maxGripperLinearStiffness = 0.1;
     double m_maxLinearDamping = 0, m_maxAngularDamping = 0, m_maxGripperAngularDamping = 0;
     double m_workspaceRadius = 0.1, m_gripperMaxAngleRad = 0;
     bool m_sensedPosition = false, m_sensedRotation = false, m_sensedGripper = false;
@@ -59,13 +90,27 @@ struct cHapticDeviceInfo {
 class cGenericHapticDevice;
 typedef std::shared_ptr<cGenericHapticDevice> cGenericHapticDevicePtr;
 
-class cGenericHapticDevice {
-public:
-    cGenericHapticDevice(unsigned int = 0) {}
-    virtual ~cGenericHapticDevice() {}
-    virtual bool open() { return C_ERROR; }
-    virtual bool close() { return C_ERROR; }
-    virtual bool calibrate(bool = false) { return m_deviceReady; }
+class cGenericHapticDevice
+{
+  public:
+    cGenericHapticDevice(unsigned int = 0)
+    {
+    }
+    virtual ~cGenericHapticDevice()
+    {
+    }
+    virtual bool open()
+    {
+        return C_ERROR;
+    }
+    virtual bool close()
+    {
+        return C_ERROR;
+    }
+    virtual bool calibrate(bool = false)
+    {
+        return m_deviceReady;
+    }
     virtual bool getPosition(cVector3d &p)
     {
         p.zero();
@@ -112,25 +157,36 @@ public:
     {
         return setForceAndTorqueAndGripperForce(f, cVector3d(), 0.0);
     }
-    virtual bool setForceAndTorqueAndGripperForce(const cVector3d &, const cVector3d &, const double)
+    virtual bool setForceAndTorqueAndGripperForce(const cVector3d &, const cVector3d &,
+                                                  const double)
     {
         usleep(1000);
         return m_deviceReady;
     }
-    bool isDeviceReady() const { return m_deviceReady; }
-    bool isDeviceAvailable() const { return m_deviceAvailable; }
-    cHapticDeviceInfo getSpecifications() { return m_specifications; }
+    bool isDeviceReady() const
+    {
+        return m_deviceReady;
+    }
+    bool isDeviceAvailable() const
+    {
+        return m_deviceAvailable;
+    }
+    cHapticDeviceInfo getSpecifications()
+    {
+        return m_specifications;
+    }
     cHapticDeviceInfo m_specifications;
 
-protected:
+  protected:
     bool m_deviceReady = false, m_deviceAvailable = false;
     cVector3d m_prevForce, m_prevTorque, m_linearVelocity, m_angularVelocity;
     double m_prevGripperForce = 0, m_gripperAngularVelocity = 0;
 };
 
 // A bead on a spring in place of hardware: pushed by the force, sampled by the clock of its calls.
-class cStandInDevice : public cGenericHapticDevice {
-public:
+class cStandInDevice : public cGenericHapticDevice
+{
+  public:
     cStandInDevice()
     {
         m_deviceAvailable = true;
@@ -141,7 +197,10 @@ public:
         m_specifications.m_workspaceRadius = 0.1;
         m_specifications.m_sensedPosition = m_specifications.m_actuatedPosition = true;
     }
-    bool open() { return m_deviceReady = true; }
+    bool open()
+    {
+        return m_deviceReady = true;
+    }
     bool close()
     {
         bool was = m_deviceReady;
@@ -167,13 +226,17 @@ public:
         return m_deviceReady;
     }
 
-private:
+  private:
     double m_x = 0.02, m_v = 0;
 };
 
-class cHapticDeviceHandler {
-public:
-    unsigned int getNumDevices() { return 1; }
+class cHapticDeviceHandler
+{
+  public:
+    unsigned int getNumDevices()
+    {
+        return 1;
+    }
     bool getDevice(cGenericHapticDevicePtr &p, unsigned int i = 0)
     {
         if (i == 0)

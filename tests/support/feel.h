@@ -15,8 +15,7 @@ typedef struct feel_slide {
  * tap = 1 the depth is 3 mm sin at 10 Hz instead. */
 feel_slide feel_sphere(double speed, double tool_radius, int ticks, int tap);
 
-/* A plate of 80 x 80 x 1 mm passes the held tool; returns 1 if the proxy ends
- * behind it or it was not felt at all.
+/* A plate of 80 x 80 x 1 mm passes the held tool; returns 1 if the tool ends behind it unfelt.
  * `turning`: by rotation about its edge instead. tremor: m, amplitude at 10 Hz. */
 int feel_plate(double speed, int turning, double tremor, double tool_radius, unsigned seed);
 

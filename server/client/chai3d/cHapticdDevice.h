@@ -1,23 +1,24 @@
-// hapticd as a haptic device of a CHAI3D program: build this pair of files with your program, link with
-// -lhaptic, and hand the device to a tool:
+// hapticd as a haptic device of a CHAI3D program: build this pair of files with your program, link
+// with -lhaptic, and hand the device to a tool:
 //
 //     auto device = std::make_shared<cHapticdDevice>();   // or with socket path and hand
 //     tool->setHapticDevice(device);
 //     tool->start();
 //
-// Axes and units are CHAI3D's already. One snapshot per getPosition: the other getters serve the same
-// tick. The setter blocks until the server's next tick, which locks the program's loop to the servo.
-// All of the server's limits apply to the force; it is held 5 ms at most.
+// Axes and units are CHAI3D's already. One snapshot per getPosition: the other getters serve the
+// same tick. The setter blocks until the server's next tick, which locks the program's loop to the
+// servo. All of the server's limits apply to the force; it is held 5 ms at most.
 #ifndef CHAPTICDDEVICE_H
 #define CHAPTICDDEVICE_H
 
 #include <string>
 
-#include "chai3d.h"
-#include "haptic.h"
+#include <chai3d.h>
+#include <haptic.h>
 
-class cHapticdDevice : public chai3d::cGenericHapticDevice {
-public:
+class cHapticdDevice : public chai3d::cGenericHapticDevice
+{
+  public:
     // Connects and reads the description; isDeviceAvailable() tells whether that worked.
     explicit cHapticdDevice(const std::string &a_socket = "", unsigned int a_hand = 0);
     virtual ~cHapticdDevice();
@@ -40,7 +41,7 @@ public:
     // Why something failed, which CHAI3D's booleans cannot say.
     std::string lastError() const;
 
-private:
+  private:
     cHapticdDevice(const cHapticdDevice &);
     cHapticdDevice &operator=(const cHapticdDevice &);
 
