@@ -79,3 +79,31 @@ HR_RT double velocity_alpha_beta_add(velocity_alpha_beta *v, int64_t time_ns, do
     v->time_ns = time_ns;
     return v->speed;
 }
+
+void velocity_parity_init(velocity_parity *v)
+{
+    memset(v, 0, sizeof *v);
+}
+
+HR_RT double velocity_parity_add(velocity_parity *v, int64_t time_ns, double value)
+{
+    if (v->count > 0 && time_ns - v->time_ns[v->newest] < 100000)
+        return v->estimate;
+    v->newest = v->newest + 1 < VELOCITY_PARITY_SAMPLES ? v->newest + 1 : 0;
+    v->value[v->newest] = value;
+    v->time_ns[v->newest] = time_ns;
+    if (v->count < VELOCITY_PARITY_SAMPLES)
+        v->count++;
+    if (v->count == 1 || v->tail == v->newest)
+        v->tail = v->newest;
+    for (int n = 0; n < VELOCITY_PARITY_SAMPLES && v->tail != v->newest; n++) {
+        if (time_ns - v->time_ns[v->tail] < 15000000)
+            break;
+        v->tail = v->tail + 1 < VELOCITY_PARITY_SAMPLES ? v->tail + 1 : 0;
+    }
+    if (v->tail != v->newest)
+        v->estimate = (value - v->value[v->tail]) * 1e9 / (double)(time_ns - v->time_ns[v->tail]);
+    else if (v->count > 1)
+        v->estimate = 0;
+    return v->estimate;
+}

@@ -6,7 +6,10 @@
  * sample between within the encoder's error. Slow motion gets a long window and little noise, fast
  * motion a short one and little delay.
  *
- * velocity_alpha_beta: the steady-state tracking filter, for comparison. */
+ * velocity_alpha_beta: the steady-state tracking filter, for comparison.
+ *
+ * velocity_parity: what CHAI3D does, for comparison and for programs tuned to it: newest sample
+ * minus the oldest one younger than 15 ms; samples less than 0.1 ms apart are left out. */
 #ifndef DEVICES_VELOCITY_H
 #define DEVICES_VELOCITY_H
 
@@ -44,5 +47,17 @@ typedef struct velocity_alpha_beta {
 /* beta follows from alpha for critical damping: beta = 2 (2 - alpha) - 4 sqrt(1 - alpha). */
 void velocity_alpha_beta_init(velocity_alpha_beta *v, double alpha);
 HR_RT double velocity_alpha_beta_add(velocity_alpha_beta *v, int64_t time_ns, double value);
+
+enum { VELOCITY_PARITY_SAMPLES = 200 };
+
+typedef struct velocity_parity {
+    double value[VELOCITY_PARITY_SAMPLES]; /* ring */
+    int64_t time_ns[VELOCITY_PARITY_SAMPLES];
+    int newest, tail, count;
+    double estimate;
+} velocity_parity;
+
+void velocity_parity_init(velocity_parity *v);
+HR_RT double velocity_parity_add(velocity_parity *v, int64_t time_ns, double value);
 
 #endif
