@@ -318,7 +318,7 @@ install: programs plugins libhaptic $(MANUALS) $(BUILD)/hapticd.service
 # The whole server on an emulated Falcon (libusb, umockdev): what an operator would see.
 emulated-falcon: deps
 	@$(MAKE) --no-print-directory programs $(EMULATED) $(BUILD)/emulated/falcon.bin
-	BUILD=$(BUILD) tests/emulated/with-falcon.sh process $(BUILD)/hapticd --device falcon $(ARGS)
+	BUILD=$(BUILD) tests/emulated/with-falcon.sh process $(BUILD)/hapticd -c tests/emulated/falcon.conf $(ARGS)
 .PHONY: plugins libhaptic emulated-falcon
 
 clean:

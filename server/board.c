@@ -101,9 +101,8 @@ HR_RT void board_publish(board_host *b, const tick_record *r)
     board_slot *slot = &b->shared->states[r->hand];
     uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->sequence, sequence + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
     for (int i = 0; i < BOARD_STATE_WORDS; i++)
-        __atomic_store_n(&slot->words[i], words[i], __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->words[i], words[i], __ATOMIC_RELEASE);
     __atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
@@ -117,8 +116,7 @@ HR_RT bool board_take(board_host *b, int hand, int64_t now_ns, int64_t hold_ns, 
         return false;
     uint64_t words[BOARD_COMMAND_WORDS];
     for (int i = 0; i < BOARD_COMMAND_WORDS; i++)
-        words[i] = __atomic_load_n(&order->words[i], __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        words[i] = __atomic_load_n(&order->words[i], __ATOMIC_ACQUIRE);
     if (__atomic_load_n(&order->sequence, __ATOMIC_RELAXED) != before)
         return false; /* torn: the next tick gets it */
     b->seen[hand] = before;

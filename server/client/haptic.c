@@ -215,8 +215,7 @@ static int copy_state(haptic_client *c, board_state *out)
         if (before & 1)
             continue;
         for (int i = 0; i < BOARD_STATE_WORDS; i++)
-            words[i] = __atomic_load_n(&slot->words[i], __ATOMIC_RELAXED);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+            words[i] = __atomic_load_n(&slot->words[i], __ATOMIC_ACQUIRE);
         if (__atomic_load_n(&slot->sequence, __ATOMIC_RELAXED) == before) {
             memcpy(out, words, sizeof *out);
             return 0;
@@ -307,9 +306,8 @@ int haptic_force(haptic_client *c, const double force[3], double seconds)
     board_order *order = &c->shared->orders[c->hand];
     uint64_t sequence = __atomic_load_n(&order->sequence, __ATOMIC_RELAXED) & ~1ull;
     __atomic_store_n(&order->sequence, sequence + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
     for (int i = 0; i < BOARD_COMMAND_WORDS; i++)
-        __atomic_store_n(&order->words[i], words[i], __ATOMIC_RELAXED);
+        __atomic_store_n(&order->words[i], words[i], __ATOMIC_RELEASE);
     __atomic_store_n(&order->sequence, sequence + 2, __ATOMIC_RELEASE);
     return 0;
 }
