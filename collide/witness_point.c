@@ -124,10 +124,14 @@ static bool is_valley(const parametric_body *body, int face, int i, int j, vec3 
 /* Descends from every valley of one face. */
 static void seek_face(const witness_body *b, int face, vec3 point, double *best, witness_place *out)
 {
+    /* the foot of a valley is within two cells of its lowest sample */
+    double margin = 2.0 * b->body->faces[face].size / (BODY_GRID - 1);
+    long first = (long)face * BODY_GRID * BODY_GRID;
     for (int k = 0; k < BODY_GRID * BODY_GRID; k++) {
-        if (!is_valley(b->body, face, k / BODY_GRID, k % BODY_GRID, point))
+        if (sqrt(sample_square(b->body, first + k, point)) - margin > *best ||
+            !is_valley(b->body, face, k / BODY_GRID, k % BODY_GRID, point))
             continue;
-        const body_sample *s = &b->body->samples[(long)face * BODY_GRID * BODY_GRID + k];
+        const body_sample *s = &b->body->samples[first + k];
         witness_place p;
         witness_place_set(b, WITNESS_FACE, face, s->u, s->v, &p);
         double d = descend(b, point, &p);
