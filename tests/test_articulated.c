@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include "solver/articulated.h"
+#include "solver/articulated_internal.h"
 #include "tests/support/dense_dynamics.h"
 #include "tests/support/golden.h"
 #include "tests/support/models.h"
@@ -444,6 +445,41 @@ static void bodies_accelerate_as_their_joints_say(void **state)
     }
 }
 
+/* x^T Phi x over the handles of a node, for random x: never negative, and positive where the world
+ * is not inside; the diagonal blocks symmetric to the bit. */
+static void phi_is_symmetric_and_positive_in_every_node(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(41);
+    for (int round = 0; round < test_effort(20); round++) {
+        scene s = {0};
+        scene_make(&s, &r, 30, 3, round % 2, (assembly_options){0});
+        articulated_accelerate(s.body);
+        for (int n = 0; n < s.body->tree.node_count; n++) {
+            const assembly_node *node = &s.body->tree.nodes[n];
+            const join_data *d = &s.body->joins[n];
+            bool has_0 = node->handle[0] >= 0, has_1 = node->handle[1] >= 0;
+            for (int i = 0; i < 36; i++) {
+                if (has_0)
+                    assert_true(d->phi_00.m[i / 6][i % 6] == d->phi_00.m[i % 6][i / 6]);
+                if (has_1)
+                    assert_near(d->phi_11.m[i / 6][i % 6], d->phi_11.m[i % 6][i / 6],
+                                1e-12 * (1 + fabs(d->phi_11.m[i / 6][i % 6])));
+            }
+            for (int k = 0; (has_0 || has_1) && k < 20; k++) {
+                vec6 x = vec6_make(test_random_vec3(&r, 1), test_random_vec3(&r, 1));
+                vec6 y = vec6_make(test_random_vec3(&r, 1), test_random_vec3(&r, 1));
+                double sum = has_0 ? vec6_dot(x, mat6_apply(&d->phi_00, x)) : 0;
+                sum += has_1 ? vec6_dot(y, mat6_apply(&d->phi_11, y)) : 0;
+                double size = sum;
+                sum += has_0 && has_1 ? 2 * vec6_dot(x, mat6_apply(&d->phi_01, y)) : 0;
+                assert_true(s.body->nodes[n].has_world ? sum >= -1e-10 * size : sum > 0);
+            }
+        }
+        scene_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +496,7 @@ int main(void)
         cmocka_unit_test(floating_bodies_are_galilean),
         cmocka_unit_test(floating_bodies_fall_freely),
         cmocka_unit_test(bodies_accelerate_as_their_joints_say),
+        cmocka_unit_test(phi_is_symmetric_and_positive_in_every_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
