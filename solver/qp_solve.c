@@ -207,13 +207,15 @@ HR_RT static double worst_of(const qp_info *info)
 }
 
 /* No row is violated: is it the solution? Otherwise makes it better and asks for another look. */
-HR_RT static bool is_solved(qp *q)
+HR_RT static bool is_solved(qp *q, bool *has_changed)
 {
+    *has_changed = false;
     qp_self_check(q, &q->info);
     double worst = worst_of(&q->info);
     if (worst <= GOOD * q->settings.feasibility || q->info.refinements >= ROUNDS_MAX)
         return true;
     q->info.refinements++;
+    *has_changed = true;
     if (q->updates > 50 && worst > DEGRADED)
         qp_rebuild(q);
     qp_refine(q);
@@ -225,7 +227,8 @@ HR_RT static qp_status run(qp *q, search *s)
 {
     for (;;) {
         if (!most_violated(q, s)) {
-            if (is_solved(q) && !most_violated(q, s))
+            bool has_changed;
+            if (is_solved(q, &has_changed) && (!has_changed || !most_violated(q, s)))
                 return worst_of(&q->info) > DEGRADED ? QP_DEGRADED : QP_OPTIMAL;
             if (q->info.refinements >= ROUNDS_MAX)
                 return worst_of(&q->info) > DEGRADED ? QP_DEGRADED : QP_OPTIMAL;
