@@ -163,7 +163,8 @@ HR_RT int god_object_move(vec3 wanted, const half_space *planes, int count, vec3
     double size = vec3_length(wanted);
     for (int i = 0; i < count; i++)
         size += fabs(planes[i].clearance);
-    attempt a = {.planes = planes, .wanted = wanted, .tolerance = 1e-12 * (1e-3 + size)};
+    double strict = 1e-12 * (1e-3 + size);
+    attempt a = {.planes = planes, .wanted = wanted, .tolerance = strict};
     basis now = {.point = wanted};
 
     for (int round = 0; round < EXCHANGES_MAX; round++) {
@@ -174,14 +175,13 @@ HR_RT int god_object_move(vec3 wanted, const half_space *planes, int count, vec3
             a.candidate[i] = now.plane[i];
         a.candidate[now.count] = p;
         a.candidates = now.count + 1;
-        /* Corners of nearly parallel planes lose digits: forgive more before giving up. */
-        double strict = a.tolerance;
+        /* Corners of nearly parallel planes lose digits: forgive more before giving up, and from
+         * then on, or two planes that differ by rounding would be exchanged for ever. */
         bool found = exchange(&a);
-        for (int more = 0; !found && more < 2; more++) {
+        while (!found && a.tolerance < 1e3 * strict) {
             a.tolerance *= 100.0;
             found = exchange(&a);
         }
-        a.tolerance = strict;
         if (!found)
             return HR_ERR_INFEASIBLE;
         now = a.best;

@@ -228,6 +228,27 @@ static double swing(double stiffness, double damping, double seconds)
     return high - low;
 }
 
+/* The two tangent planes at the seam of a smooth surface: they differ by rounding. */
+static void almost_equal_planes_always_give_an_answer(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(71);
+    for (int k = 0; k < test_effort(200000); k++) {
+        vec3 a = vec3_normalize_or(test_random_vec3(&r, 1.0), (vec3){1, 0, 0});
+        double apart = pow(10, test_random_between(&r, -12, -3));
+        vec3 b = vec3_normalize_or(vec3_add(a, test_random_vec3(&r, apart)), a);
+        const half_space planes[2] = {{a, test_random_between(&r, -1e-11, 1e-11)},
+                                      {b, test_random_between(&r, -1e-11, 1e-11)}};
+        vec3 wanted = vec3_add_scaled(test_random_vec3(&r, 1e-4), -0.002, a);
+        vec3 moved;
+        int active[3];
+        int count = god_object_move(wanted, planes, 2, &moved, active);
+        assert_true(count >= 1);
+        for (int i = 0; i < 2; i++)
+            assert_true(vec3_dot(planes[i].normal, moved) + planes[i].clearance > -1e-10);
+    }
+}
+
 static void a_held_spring_is_quiet_up_to_its_limit(void **state)
 {
     (void)state;
@@ -252,6 +273,7 @@ int main(void)
         cmocka_unit_test(bad_input_is_refused_and_moves_nothing),
         cmocka_unit_test(random_planes_agree_with_the_enumeration_of_all_subsets),
         cmocka_unit_test(the_kept_proxy_force_never_pulls_into_a_plane),
+        cmocka_unit_test(almost_equal_planes_always_give_an_answer),
         cmocka_unit_test(a_held_spring_is_quiet_up_to_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
