@@ -10,6 +10,7 @@ device "right" { driver = "falcon" }
 servo { allow_degraded = true }
 control { socket = "$folder/socket" }
 END
+: > "$folder/log"
 EMULATED_FALCON="unplug_every=4 unplug_for=0.4 loses_firmware=1" tests/emulated/with-falcon.sh shim \
     "$BUILD/hapticd" -c "$folder/falcon.conf" --for $((times * 4 + 6)) --record "$folder/run.mcap" > "$folder/out" 2> "$folder/log" &
 server=$!
