@@ -253,6 +253,8 @@ void assembly_tree_free(assembly_tree *tree)
 static bool allocate(builder *b, int body_count, int part_count)
 {
     size_t parts = (size_t)part_count;
+    if (part_count < 1)
+        return false;
     b->tree = (assembly_tree){.body_count = body_count,
                               .part_count = part_count,
                               .node_count = 2 * part_count - 1,

@@ -76,7 +76,7 @@ hr_status mesh_make_sphere(double radius, int rings, int segments, mesh *out)
 {
     if (rings < 1 || rings > RINGS_MAX || segments < 3)
         return HR_ERR_ARGUMENT;
-    profile profiles[RINGS_MAX];
+    profile profiles[RINGS_MAX] = {{0, 0}};
     for (int r = 0; r < rings; r++) {
         double angle = 0.5 * TURN * (r + 1) / (rings + 1);
         profiles[r] = (profile){radius * sin(angle), -radius * cos(angle)};
@@ -88,7 +88,7 @@ hr_status mesh_make_capsule(double radius, double length, int rings, int segment
 {
     if (rings < 2 || rings % 2 != 0 || rings > RINGS_MAX || segments < 3)
         return HR_ERR_ARGUMENT;
-    profile profiles[RINGS_MAX];
+    profile profiles[RINGS_MAX] = {{0, 0}};
     int half = rings / 2;
     for (int r = 0; r < half; r++) {
         double angle = 0.25 * TURN * (r + 1) / half;

@@ -16,6 +16,7 @@ for program in "$@"; do
     passed=$((passed + good)); failed=$((failed + bad))
     printf '%-34s %4d passed, %d failed\n' "$name:" "$good" "$bad"
     [ "$bad" -eq 0 ] || tail -n 60 "$log"
+    grep -a '^| ' "$log" # a table that people should see
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

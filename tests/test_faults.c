@@ -401,7 +401,7 @@ static const char *ms(char out[16], double s)
 static void every_fault_ends_in_a_safe_force(void **state)
 {
     (void)state;
-    print_message("%-32s %9s %9s %10s %10s  %s\n", "fault", "before N", "largest N", "zero ms",
+    print_message("| %-32s %9s %9s %10s %10s  %s\n", "fault", "before N", "largest N", "zero ms",
                   "stated ms", "latched");
     int wrong = 0;
     for (int i = 0; i < HR_COUNT(faults); i++) {
@@ -414,7 +414,7 @@ static void every_fault_ends_in_a_safe_force(void **state)
         bool is_steep = o.step > 4.0 + 1e-9; /* 4000 N/s */
         bool was_idle = f->zero_s > 0 && f->prepare != hover && !(o.before > 1);
         bool is_dead = f->hit != hit_motors_degraded && !o.came_back;
-        print_message("%-32s %9.3f %9.3f %10s %10s  %-3s %s%s%s%s%s%s\n", f->name, o.before,
+        print_message("| %-32s %9.3f %9.3f %10s %10s  %-3s %s%s%s%s%s%s\n", f->name, o.before,
                       o.largest, f->zero_s < 0 ? "goes on" : ms(zero, o.zero_s),
                       f->zero_s < 0 ? "-" : ms(stated, f->zero_s), o.was_latched ? "yes" : "no",
                       is_late ? " TOO LATE" : "", is_silent ? " REASON MISSING" : "",
