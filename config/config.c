@@ -63,6 +63,7 @@ static const field safety_fields[] = {
     NUMBER(config_safety, "client_hold_s", client_hold_s, 0.001, 10),
     NUMBER(config_safety, "client_fade_s", client_fade_s, 0.001, 10),
     NUMBER(config_safety, "jump_speed_m_per_s", jump_speed_m_per_s, 0.5, 100),
+    INTEGER(config_safety, "estop_button", estop_button, -1, 31),
 };
 static const field trace_fields[] = {
     TEXT(config_trace, "record", record),
@@ -121,7 +122,8 @@ void config_default(config *out)
                                   .device_stale_zero_s = 0.020,
                                   .client_hold_s = 0.050,
                                   .client_fade_s = 0.050,
-                                  .jump_speed_m_per_s = 4};
+                                  .jump_speed_m_per_s = 4,
+                                  .estop_button = -1};
     out->device_count = 1;
     snprintf(out->devices[0].name, sizeof(out->devices[0].name), "right");
     snprintf(out->devices[0].driver, sizeof(out->devices[0].driver), "sim");

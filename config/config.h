@@ -49,6 +49,7 @@ typedef struct config_safety {
     double client_hold_s; /* how long a client's force lives without renewal */
     double client_fade_s;
     double jump_speed_m_per_s; /* a step of the device position faster than this is a jump */
+    int estop_button;          /* pressing this button of the device stops it; -1: none */
 } config_safety;
 
 typedef struct config_setting {

@@ -25,6 +25,7 @@ struct hand {
     vec3 scene_from_base;        /* m, world: where that middle is */
     double scale;                /* scene metres per device metre */
     double jump_speed;           /* m/s */
+    uint32_t estop_buttons;      /* bits of the device's buttons that stop it */
     double max_force, max_speed; /* as configured: parameters may only lower them */
     double period;               /* s */
     bool has_sample;
@@ -57,6 +58,8 @@ hand *hand_create(const config *settings, int index, const device_description *a
     h->scene_from_base = vec3_add(c->scene_from_base_m, offset);
     h->scale = c->scale > 0 ? c->scale : 1;
     h->jump_speed = settings->safety.jump_speed_m_per_s;
+    int button = settings->safety.estop_button;
+    h->estop_buttons = button >= 0 && button < 32 ? 1u << button : 0u;
     h->period = 1.0 / settings->servo.rate_hz;
     safety_limits limits = safety_limits_from(settings, about);
     h->max_force = limits.max_force;
@@ -281,6 +284,8 @@ HR_RT void hand_tick(hand *h, tick_record *r)
         coupling_reset(&h->coupling);
     }
     fill_input(h, r, dt, &in);
+    if (h->sample.buttons & h->estop_buttons)
+        safety_estop(&h->safety);
 
     vec3 tool = to_scene(h, h->sample.position);
     proxy_move(&h->proxy, tool, r->time_ns, dt);

@@ -181,6 +181,34 @@ static void client_needs_the_lease(void **state)
     rig_stop(&r);
 }
 
+/* The button stops at once, also when it is let go again, until somebody arms. */
+static void the_estop_button_of_the_device_stops_it(void **state)
+{
+    (void)state;
+    rig *r = calloc(1, sizeof *r);
+    rig_init(r);
+    r->settings.safety.estop_button = 1;
+    (void)rig_body(r, SCENE_PLANE);
+    rig_start(r);
+    rig_open_gate(r, (vec3){0, 0, 0.01});
+    for (int i = 0; i < 300; i++)
+        rig_tick(r, (vec3){0, 0, 0.01 - 4e-5 * i});
+    assert_true(vec3_length(r->record.force) > 1);
+
+    rig_prepare(r, (vec3){0, 0, -0.002});
+    r->record.sample.buttons = 1u << 1;
+    r->record.sample.valid |= DEVICE_HAS_BUTTONS;
+    rig_run(r);
+    assert_near(vec3_length(r->record.force), 0, 0);
+    assert_true(r->record.reasons & REASON_ESTOP);
+    for (int i = 0; i < 50; i++)
+        rig_tick(r, (vec3){0, 0, -0.002});
+    assert_near(vec3_length(r->record.force), 0, 0);
+
+    rig_stop(r);
+    free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +218,7 @@ int main(void)
         cmocka_unit_test(scale_keeps_the_felt_stiffness_bounded),
         cmocka_unit_test(parameters_and_commands_are_obeyed),
         cmocka_unit_test(client_needs_the_lease),
+        cmocka_unit_test(the_estop_button_of_the_device_stops_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static qp_blocks *workspace(void)
 static void step(qp_blocks *s, qp_rigid *bodies, int count, qp_contact *contacts, int n,
                  const qp_blocks_settings *settings, qp_blocks_info *info)
 {
-    qp_block blocks[8];
+    qp_block blocks[8] = {0};
     for (int i = 0; i < count; i++)
         blocks[i] = qp_rigid_block(&bodies[i], settings->dt);
     assert_int_equal(qp_blocks_solve(s, settings, blocks, count, contacts, n, NULL, 0, info),

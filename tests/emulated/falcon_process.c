@@ -238,7 +238,7 @@ int main(int argc, char **argv)
     testbed = umockdev_testbed_new();
     for (int i = 0; i < unit_count; i++) {
         units[i].number = i;
-        snprintf(units[i].serial, sizeof units[i].serial, "EMUL000%d", i);
+        snprintf(units[i].serial, sizeof units[i].serial, "EMUL000%u", (unsigned)i % 10u);
         model_init(&units[i].model, &faults, usbfs_script(), 1 + (uint64_t)i);
         show(&units[i]);
     }

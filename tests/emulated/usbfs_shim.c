@@ -49,7 +49,7 @@ static void prepare(void)
         _exit(2);
     for (int i = 0; i < UNITS; i++) {
         model_init(&units[i].model, &faults, usbfs_script(), 1 + (uint64_t)i);
-        snprintf(units[i].serial, sizeof units[i].serial, "EMUL000%d", i);
+        snprintf(units[i].serial, sizeof units[i].serial, "EMUL000%u", (unsigned)i % 10u);
     }
 }
 
