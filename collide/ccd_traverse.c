@@ -102,15 +102,9 @@ static void test_leaves(ccd_search *s, const ccd_item *item, const ccd_stretch *
     }
 }
 
-static double smallest_radius(const obb *a, const obb *b)
-{
-    double ra = vec3_length_squared(a->half), rb = vec3_length_squared(b->half);
-    return sqrt(ra < rb ? ra : rb);
-}
-
 static bool is_larger(const obb *a, const obb *b)
 {
-    return vec3_length_squared(a->half) >= vec3_length_squared(b->half);
+    return a->radius >= b->radius;
 }
 
 static void push(ccd_search *s, int *depth, ccd_item item)
@@ -165,11 +159,11 @@ void ccd_traverse(ccd_search *s, const ccd_item *first, const moving_frame *fram
         s->counters->box_tests++;
         clip(&v, s->toc);
         double travel = moving_box_travel(&v.frame, &b->box);
-        if (moving_boxes_are_apart(&a->box, &b->box, &v.frame, travel, s->limits->separation, axis))
+        if (moving_boxes_are_apart(&a->box, &b->box, &v.frame, travel, s->limits->separation))
             continue;
         if (a->left < 0 && b->left < 0)
             test_leaves(s, &item, stretch, &v, axis);
-        else if (!is_shortest && 2 * travel > travel_share * smallest_radius(&a->box, &b->box))
+        else if (!is_shortest && 2 * travel > travel_share * fmin(a->box.radius, b->box.radius))
             keep_open(s, &item);
         else
             open_larger(s, &depth, &item, ta, tb, &v.frame.a_from_b);

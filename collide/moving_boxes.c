@@ -51,14 +51,24 @@ typedef struct middle {
     double t[3];       /* pa[i] . between */
 } middle;
 
+/* From a's centre to b's at the middle of the interval. */
+HR_RT static vec3 between_centres(const obb *a, const obb *b, const taylor *m)
+{
+    vec3 out;
+    for (int i = 0; i < 3; i++) {
+        const double *row = m->c[0].m[i];
+        (&out.x)[i] = row[0] * b->centre.x + row[1] * b->centre.y + row[2] * b->centre.z + row[3] -
+                      (&a->centre.x)[i];
+    }
+    return out;
+}
+
 HR_RT static void place(const obb *a, const obb *b, const taylor *m, middle *out)
 {
     mat3 turn;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             turn.m[i][j] = m->c[0].m[i][j];
-    vec3 origin = {m->c[0].m[0][3], m->c[0].m[1][3], m->c[0].m[2][3]};
-    out->between = vec3_sub(vec3_add(mat3_apply(turn, b->centre), origin), a->centre);
     for (int i = 0; i < 3; i++) {
         out->pa[i] = mat3_column(a->axes, i);
         out->qb[i] = mat3_apply(turn, mat3_column(b->axes, i));
@@ -125,26 +135,22 @@ HR_RT static bool try_edges(const obb *a, const obb *b, const middle *m, widest 
 }
 
 bool moving_boxes_are_apart(const obb *a, const obb *b, const moving_frame *frame, double travel,
-                            double separation, vec3 *axis)
+                            double separation)
 {
     middle m;
-    place(a, b, &frame->a_from_b, &m);
+    m.between = between_centres(a, b, &frame->a_from_b);
     /* 64u of the coordinates covers the gap at the middle; an edge axis may magnify it a
      * thousandfold, since the least sine allowed is 1e-3. */
-    double size = fabs(m.between.x) + fabs(m.between.y) + fabs(m.between.z) +
-                  vec3_length(a->centre) + vec3_length(b->centre);
+    double size =
+        fabs(m.between.x) + fabs(m.between.y) + fabs(m.between.z) + a->distance + b->distance;
+    double far = a->radius + b->radius + separation + travel + rounding * size;
+    if (vec3_length_squared(m.between) > far * far) /* the spheres around them are apart */
+        return true;
+    place(a, b, &frame->a_from_b, &m);
     widest w = {separation, separation + travel + 1024 * rounding * size, {0, 0, 0}};
-    if (try_faces(a, b, &m, &w))
+    if (try_faces(a, b, &m, &w) || try_edges(a, b, &m, &w))
         return true;
-    bool has_hint = axis->x != 0 || axis->y != 0 || axis->z != 0;
-    if (has_hint && verify(a, b, &frame->a_from_b, *axis, separation))
-        return true;
-    if (try_edges(a, b, &m, &w))
-        return true;
-    if (!(w.gap > separation) || !verify(a, b, &frame->a_from_b, w.axis, separation))
-        return false;
-    *axis = w.axis;
-    return true;
+    return w.gap > separation && verify(a, b, &frame->a_from_b, w.axis, separation);
 }
 
 void moving_frame_bound(moving_frame *f)
@@ -177,10 +183,10 @@ HR_RT static double centre_speed(const taylor_matrix *c, vec3 p)
 double moving_box_travel(const moving_frame *f, const obb *b)
 {
     const taylor *m = &f->a_from_b;
-    double h = m->half, e = vec3_length(b->half);
+    double h = m->half, e = b->radius;
     double first = centre_speed(&m->c[1], b->centre) + f->spin * e;
     double second = centre_speed(&m->c[2], b->centre) + f->spin_rate * e;
     /* |r v| <= 3 times the largest entry times |v|; and sqrt(3) for the three coordinates */
-    double doubt = 2 * (3 * f->turn_radius * (vec3_length(b->centre) + e) + f->way_radius);
+    double doubt = 2 * (3 * f->turn_radius * (b->distance + e) + f->way_radius);
     return (h * (first + h * second) + doubt) * (1 + rounding);
 }

@@ -20,11 +20,10 @@ HR_RT void moving_frame_bound(moving_frame *out);
 HR_RT double moving_box_travel(const moving_frame *frame, const obb *b);
 
 /* Proven: box b stays farther than `separation` from box a throughout. `travel` is its
- * moving_box_travel. A gap at the middle that is wider than the travel proves it at once; else
- * *axis (a direction of frame a, zero for none) and then the best of the fifteen axes at the middle
- * are followed through the interval. Leaves the direction that worked in *axis. A constant
- * direction over the interval keeps the bound tight. */
+ * moving_box_travel. A gap at the middle that is wider than the travel proves it at once; else the
+ * best of the fifteen axes at the middle is followed through the interval. A direction that is
+ * constant over the interval keeps the bound tight. */
 HR_RT bool moving_boxes_are_apart(const obb *a, const obb *b, const moving_frame *frame,
-                                  double travel, double separation, vec3 *axis);
+                                  double travel, double separation);
 
 #endif

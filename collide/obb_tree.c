@@ -77,6 +77,8 @@ static obb fit(const obb_triangle *t, int n)
     double extra = inflate * size + 1e-300;
     box.centre = mat3_apply(box.axes, vec3_scale(0.5, vec3_add(low, high)));
     box.half = vec3_add(vec3_scale(0.5, vec3_sub(high, low)), (vec3){extra, extra, extra});
+    box.radius = vec3_length(box.half) * (1 + inflate);
+    box.distance = vec3_length(box.centre);
     return box;
 }
 

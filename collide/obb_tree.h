@@ -8,9 +8,11 @@
 #include "geometry/mesh.h"
 
 typedef struct obb {
-    vec3 centre; /* m, mesh frame */
-    vec3 half;   /* m, along the axes */
-    mat3 axes;   /* columns: unit vectors in the mesh frame */
+    vec3 centre;     /* m, mesh frame */
+    vec3 half;       /* m, along the axes */
+    mat3 axes;       /* columns: unit vectors in the mesh frame */
+    double radius;   /* m, of the sphere around the box; rounded up */
+    double distance; /* m, of the centre from the origin of the frame */
 } obb;
 
 typedef struct obb_node {
