@@ -1,5 +1,7 @@
 #include "collide/shape_mesh.h"
 
+#include <stddef.h>
+
 #include "collide/closest.h"
 
 enum {
@@ -11,9 +13,9 @@ enum {
     LIFTED_STEPS = 6
 };
 
-/* How far beyond the nearest point others are looked for: twice as far as the point went since the
- * last search, within these bounds. The surroundings are known for half of that. */
-static const double margin_least = 0.0003, margin_most = 0.003; /* m */
+/* How far beyond the nearest point other sheets are looked for; the surroundings are known for half
+ * of that. A hand at 0.5 m/s needs a search every other tick. */
+static const double search_margin = 0.0025; /* m */
 
 /* A triangle turned less than this (cosine) from what holds the proxy is of the same sheet when its
  * nearest point is on its rim. */
@@ -58,12 +60,13 @@ HR_RT static double box_distance_squared(const touch_node *n, vec3 p)
 
 /* --- search ----------------------------------------------------------------------------------- */
 
+/* feet[0] is the nearest; the others are of sheets that face elsewhere. */
 typedef struct findings {
     int count;
     foot feet[FOUND_MAX];
-    double nearest;       /* m^2 */
-    double limit;         /* m^2: what is farther is not wanted */
-    double reach, margin; /* m */
+    vec3 facing;  /* of the nearest triangle; zero while there is none */
+    double limit; /* m^2: what is farther is not wanted */
+    double reach; /* m */
 } findings;
 
 HR_RT static double square(double x)
@@ -71,37 +74,53 @@ HR_RT static double square(double x)
     return x * x;
 }
 
+HR_RT static void take_nearest(const touch_mesh *m, findings *f, const foot *here)
+{
+    f->feet[0] = *here;
+    f->facing = m->triangles[here->triangle].normal;
+    f->limit = square(fmin(f->reach, sqrt(here->squared) + search_margin));
+}
+
 HR_RT static void find_in_leaf(const touch_mesh *m, const touch_node *n, vec3 point, findings *f)
 {
     for (int i = n->first; i < n->first + n->count; i++) {
         foot here = foot_on(m, i, point);
-        if (here.squared < f->nearest) { /* the nearest stays in front, whatever is full */
+        if (here.squared < f->feet[0].squared) {
             foot second = f->feet[0];
-            f->nearest = here.squared;
-            f->limit = square(fmin(f->reach, sqrt(f->nearest) + f->margin));
-            f->feet[0] = here;
+            take_nearest(m, f, &here);
             here = second;
         }
-        if (here.squared <= f->limit && f->count < FOUND_MAX)
+        bool is_wanted = here.squared <= f->limit &&
+                         vec3_dot(m->triangles[here.triangle].normal, f->facing) < same_sheet;
+        if (is_wanted && f->count < FOUND_MAX)
             f->feet[f->count++] = here;
     }
 }
 
-/* Everything within the margin of the nearest triangle, nearer boxes first. */
-HR_RT static void find_near(const touch_mesh *m, vec3 point, double reach, double margin,
+/* Nothing in the box is nearer than the nearest, or as near and facing elsewhere? */
+HR_RT static bool is_out(const touch_node *n, double squared, const findings *f)
+{
+    return squared > f->limit ||
+           (squared >= f->feet[0].squared && vec3_dot(n->facing, f->facing) >= n->same_sheet);
+}
+
+/* The nearest triangle, and everything within the margin of it that faces elsewhere. `known` (may
+ * be NULL) is the nearest so far: with it, the sheet that it is on costs next to nothing. */
+HR_RT static void find_near(const touch_mesh *m, vec3 point, double reach, const foot *known,
                             findings *f)
 {
     int stack[STACK_MAX], depth = 0, visits = 0;
     f->count = 1;
     f->reach = reach;
-    f->margin = margin;
     f->limit = square(reach);
-    f->nearest = f->limit;
+    f->facing = (vec3){0, 0, 0};
     f->feet[0] = (foot){.squared = (double)INFINITY};
+    if (known && known->squared <= f->limit)
+        take_nearest(m, f, known);
     stack[depth++] = 0;
     while (depth > 0 && visits++ < VISITS_MAX) {
         const touch_node *n = &m->nodes[stack[--depth]];
-        if (box_distance_squared(n, point) > f->limit)
+        if (is_out(n, box_distance_squared(n, point), f))
             continue;
         if (n->left < 0) {
             find_in_leaf(m, n, point, f);
@@ -262,30 +281,6 @@ HR_RT static int keep(shape_tracker *tracker, const foot *f, shape_contact c, sh
     return count + 1;
 }
 
-HR_RT static int search(const touch_mesh *m, shape_tracker *tracker, vec3 point, double reach,
-                        shape_contact *out, int room)
-{
-    findings f;
-    int count = 0;
-    double went = vec3_distance(point, tracker->searched_at);
-    double margin = 2 * went > margin_least ? 2 * went : margin_least;
-    margin = margin < margin_most ? margin : margin_most;
-    find_near(m, point, reach, margin, &f);
-    while (count < room) {
-        int best = next_nearest(m, point, &f, out, count);
-        if (best < 0)
-            break;
-        foot here = walk_lifted(m, f.feet[best], point);
-        f.feet[best].squared = (double)INFINITY;
-        shape_contact c = contact_at(m, &here, point);
-        if (!is_held_already(out, count, &c))
-            count = keep(tracker, &here, c, out, count);
-    }
-    tracker->searched_at = point;
-    tracker->search_room = 0.5 * margin;
-    return count;
-}
-
 /* To the nearest point by neighbours: over edges while that helps, and around a vertex at the end.
  */
 HR_RT static foot walk(const touch_mesh *m, int from, vec3 point)
@@ -318,6 +313,41 @@ HR_RT static foot walk(const touch_mesh *m, int from, vec3 point)
     return best;
 }
 
+HR_RT static bool is_good(const touch_mesh *m, const shape_tracker *tracker)
+{
+    if (tracker->track_count == 0 || tracker->track_count > SHAPE_TRACKS_MAX)
+        return false;
+    for (uint32_t i = 0; i < tracker->track_count; i++)
+        if (tracker->tracks[i].feature >= (uint32_t)m->triangle_count)
+            return false;
+    return true;
+}
+
+HR_RT static int search(const touch_mesh *m, shape_tracker *tracker, vec3 point, double reach,
+                        shape_contact *out, int room)
+{
+    findings f;
+    int count = 0;
+    foot known = {0};
+    bool has_known = is_good(m, tracker);
+    if (has_known)
+        known = walk(m, (int)tracker->tracks[0].feature, point);
+    find_near(m, point, reach, has_known ? &known : NULL, &f);
+    while (count < room) {
+        int best = next_nearest(m, point, &f, out, count);
+        if (best < 0)
+            break;
+        foot here = walk_lifted(m, f.feet[best], point);
+        f.feet[best].squared = (double)INFINITY;
+        shape_contact c = contact_at(m, &here, point);
+        if (!is_held_already(out, count, &c))
+            count = keep(tracker, &here, c, out, count);
+    }
+    tracker->searched_at = point;
+    tracker->search_room = 0.5 * search_margin;
+    return count;
+}
+
 HR_RT static int walk_all(const touch_mesh *m, shape_tracker *tracker, vec3 point, double reach,
                           shape_contact *out, int room)
 {
@@ -331,16 +361,6 @@ HR_RT static int walk_all(const touch_mesh *m, shape_tracker *tracker, vec3 poin
         count = keep(tracker, &here, c, out, count);
     }
     return count;
-}
-
-HR_RT static bool is_good(const touch_mesh *m, const shape_tracker *tracker)
-{
-    if (tracker->track_count == 0 || tracker->track_count > SHAPE_TRACKS_MAX)
-        return false;
-    for (uint32_t i = 0; i < tracker->track_count; i++)
-        if (tracker->tracks[i].feature >= (uint32_t)m->triangle_count)
-            return false;
-    return true;
 }
 
 int shape_mesh_follow(const touch_mesh *m, shape_tracker *tracker, vec3 point, double reach,

@@ -57,6 +57,20 @@ static void bound(const touch_triangle *t, int count, touch_node *out)
     }
 }
 
+/* The cone of normals, for telling a sheet from another. */
+static void face(const touch_triangle *t, int count, touch_node *out)
+{
+    vec3 sum = {0, 0, 0};
+    double least = 1;
+    for (int i = 0; i < count; i++)
+        sum = vec3_add(sum, t[i].normal);
+    out->facing = vec3_normalize_or(sum, (vec3){0, 0, 1});
+    for (int i = 0; i < count; i++)
+        least = fmin(least, vec3_dot(t[i].normal, out->facing));
+    double spread = acos(fmax(-1, least));
+    out->same_sheet = spread < TOUCH_MESH_SHEET_RAD ? cos(TOUCH_MESH_SHEET_RAD - spread) : 2;
+}
+
 static _Thread_local int sort_axis; /* for qsort, which hands over no context */
 
 static int by_centre(const void *a, const void *b)
@@ -73,6 +87,7 @@ static void build_boxes(touch_mesh *m)
         touch_node *node = &m->nodes[n];
         touch_triangle *t = &m->triangles[node->first];
         bound(t, node->count, node);
+        face(t, node->count, node);
         if (node->count <= LEAF_TRIANGLES)
             continue;
         sort_axis = 0;

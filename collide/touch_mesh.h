@@ -18,6 +18,9 @@
 
 typedef struct touch_node {
     double low[3], high[3]; /* m */
+    vec3 facing;            /* unit: mean of the triangles' normals */
+    double same_sheet;      /* a direction with at least this cosine to `facing` is within
+                               TOUCH_MESH_SHEET_RAD of every triangle; 2: none is */
     int32_t left;           /* the children are left and left + 1; -1: a leaf */
     int32_t first, count;   /* triangles of a leaf */
     int32_t reserved;
@@ -49,5 +52,8 @@ void touch_mesh_destroy(touch_mesh *m); /* accepts NULL */
 
 /* 40 degrees: what modellers call smooth stays below, corners of boxes and tools stay above. */
 #define TOUCH_MESH_CREASE_RAD 0.7
+
+/* Triangles turned less than this from each other are taken for one sheet: 30 degrees. */
+#define TOUCH_MESH_SHEET_RAD 0.5236
 
 #endif
