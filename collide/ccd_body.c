@@ -236,9 +236,21 @@ hr_status ccd_body_place(ccd_body *body, const double *q)
 /* --- the step ------------------------------------------------------------------------------------
  */
 
-static int ascending(const void *a, const void *b)
+/* In place: the library's sort may allocate. Gaps of a third each, O(n^1.5) at worst. */
+static void sort_ascending(int32_t *values, int count)
 {
-    return *(const int32_t *)a - *(const int32_t *)b;
+    int gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3) {
+        for (int i = gap; i < count; i++) {
+            int32_t value = values[i];
+            int at = i;
+            for (; at >= gap && values[at - gap] > value; at -= gap)
+                values[at] = values[at - gap];
+            values[at] = value;
+        }
+    }
 }
 
 static void mark_dirty(ccd_body *body, int node)
@@ -287,7 +299,7 @@ hr_status ccd_body_move_joints(ccd_body *body, const int *joints, int count, con
     for (int i = 0; i < count; i++)
         if (move_joint(body, joints[i], q1) != HR_OK)
             return HR_ERR_NOT_FINITE;
-    qsort(body->dirty, (size_t)body->dirty_count, sizeof *body->dirty, ascending);
+    sort_ascending(body->dirty, body->dirty_count);
     return HR_OK;
 }
 
@@ -300,7 +312,7 @@ hr_status ccd_body_move(ccd_body *body, const double *q1)
     for (int b = 1; b < body->m->body_count; b++)
         if (move_joint(body, b, q1) != HR_OK)
             return HR_ERR_NOT_FINITE;
-    qsort(body->dirty, (size_t)body->dirty_count, sizeof *body->dirty, ascending);
+    sort_ascending(body->dirty, body->dirty_count);
     return HR_OK;
 }
 

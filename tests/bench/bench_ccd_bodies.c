@@ -67,41 +67,87 @@ static void bench_stage(const char *name, ccd_scene_kind kind, const int *active
     ccd_stage_destroy(s);
 }
 
-/* Kinematics alone: n joints, m of them active, k wanted links. */
+/* Kinematics alone: n joints, m of them active, k wanted links. Claim: time = a + b m + c k log2 n,
+ * whatever n is; fitted by least squares and printed with the share it explains. */
+typedef struct growth {
+    double normal[3][3], right[3], mean, square;
+    int count;
+} growth;
+
+static void add_point(growth *g, double nodes, double links, double ns)
+{
+    const double x[3] = {1, nodes, links};
+    for (int i = 0; i < 3; i++) {
+        g->right[i] += x[i] * ns;
+        for (int j = 0; j < 3; j++)
+            g->normal[i][j] += x[i] * x[j];
+    }
+    g->mean += ns;
+    g->square += ns * ns;
+    g->count++;
+}
+
+static void report_fit(const growth *g)
+{
+    mat3 normal, inverse;
+    memcpy(normal.m, g->normal, sizeof normal.m);
+    if (mat3_inverse(normal, &inverse) != HR_OK)
+        exit(1);
+    vec3 fit = mat3_apply(inverse, (vec3){g->right[0], g->right[1], g->right[2]});
+    double mean = g->mean / g->count;
+    double total = g->square - g->count * mean * mean;
+    double left = g->square - fit.x * g->right[0] - fit.y * g->right[1] - fit.z * g->right[2];
+    bench_value("ccd_kinematics_fit", 100 * (1 - left / total), "%");
+    bench_extra("ns", fit.x);
+    bench_extra("ns_per_dirty_node", fit.y);
+    bench_extra("ns_per_link_and_level", fit.z);
+}
+
+static double time_kinematics(ccd_body *body, int joints, int links, ccd_counters *counters)
+{
+    enum { REPEATED = 200 };
+    double ns[REPEATED];
+    const assembly_tree *t = ccd_body_tree(body);
+    for (int i = 0; i < REPEATED; i++) {
+        *counters = (ccd_counters){0};
+        int64_t start = bench_now_ns();
+        ccd_body_enclose(body, 0.5, 0.5, counters);
+        for (int k = 0; k < links; k++)
+            (void)ccd_body_from_node(body, t->root, t->parts[k * joints / links].leaf, counters);
+        ns[i] = (double)(bench_now_ns() - start);
+    }
+    qsort(ns, REPEATED, sizeof *ns, compare_doubles);
+    return ns[REPEATED / 2];
+}
+
 static void bench_growth(void)
 {
     test_random r = {7};
+    growth g = {{{0}}, {0}, 0, 0, 0};
+    printf("%6s %6s %6s %8s %8s %10s\n", "n", "m", "k", "dirty", "world", "ns");
     for (int n = 16; n <= 1024; n *= 4) {
         model m;
         ccd_model_chain(&r, n + 1, (vec3){0.9, 0.1, 0.1}, &m);
         ccd_body *body = ccd_body_create(&m, ASSEMBLY_BALANCED, pose_identity());
-        const assembly_tree *t = ccd_body_tree(body);
         double *q1 = calloc((size_t)m.q_count, sizeof *q1);
-        for (int active = 1; active <= 16; active *= 4) {
-            static double ns[400];
-            char key[64];
-            ccd_counters counters = {0};
+        for (int way = 0; way < 9; way++) {
+            int active = 1 << (2 * (way / 3)), links = 1 << (2 * (way % 3));
+            ccd_counters counters;
             memset(q1, 0, (size_t)m.q_count * sizeof *q1);
             for (int i = 0; i < active; i++)
                 q1[i * n / active] = 0.01;
             if (ccd_body_move(body, q1) != HR_OK)
                 exit(1);
-            for (int i = 0; i < 400; i++) {
-                int64_t start = bench_now_ns();
-                ccd_body_enclose(body, 0.5, 0.5, &counters);
-                for (int k = 0; k < 4; k++)
-                    (void)ccd_body_from_node(body, t->root, t->parts[k * n / 4].leaf, &counters);
-                ns[i] = (double)(bench_now_ns() - start);
-            }
-            snprintf(key, sizeof key, "ccd_kinematics_n%d_m%d", n, active);
-            bench_report(key, ns, 400);
-            bench_extra("node_updates", (double)counters.node_updates / 400);
-            bench_extra("world_updates", (double)counters.world_updates / 400);
+            double ns = time_kinematics(body, n, links, &counters);
+            add_point(&g, (double)counters.node_updates, links * log2(n), ns);
+            printf("%6d %6d %6d %8d %8d %10.0f\n", n, active, links, (int)counters.node_updates,
+                   (int)counters.world_updates, ns);
         }
         free(q1);
         ccd_body_destroy(body);
         model_free(&m);
     }
+    report_fit(&g);
 }
 
 /* --- two tori beside FCL -------------------------------------------------------------------------

@@ -133,7 +133,10 @@ static void end_state(const ccd_stage *s, test_random *r, int body, int active, 
 bool ccd_stage_before_contact(ccd_stage *s, test_random *r, int active, ccd_result *out)
 {
     double from[2][Q_MAX], to[2][Q_MAX], before[2][Q_MAX];
-    const double share = s->kind == CCD_PENDULUM ? 0.003 : 0.006; /* of the long motion */
+    /* 4 ms of a motion that takes 1.5 s (men), 1 s (pendulum) or 3 s (the fall of 3 m) */
+    const double share = s->kind == CCD_MEN        ? 0.004 / 1.5
+                         : s->kind == CCD_PENDULUM ? 0.004
+                                                   : 0.004 / 3;
     for (int i = 0; i < s->moving; i++) {
         start_state(s, r, i, from[i]);
         memcpy(to[i], from[i], sizeof to[i]);
