@@ -28,7 +28,7 @@ struct mcap_reader {
 
 size_t mcap_reader_bytes(mcap_reader *r, uint64_t offset, void *out, size_t size)
 {
-    if (offset >= r->size)
+    if (offset >= r->size || size == 0) /* an empty record has no place to go to */
         return 0;
     if (size > r->size - offset)
         size = (size_t)(r->size - offset);
