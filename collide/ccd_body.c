@@ -28,6 +28,7 @@ struct ccd_body {
     joint_path *paths;   /* by part */
     node_state *nodes;
     double *q0, *q1;
+    double radius;  /* m, around every triangle */
     int32_t *dirty; /* nodes, ascending: children before parents */
     int dirty_count;
     int64_t step, interval, place_number;
@@ -51,6 +52,17 @@ bool ccd_body_is_dirty(const ccd_body *body, int node)
 int ccd_body_dirty_count(const ccd_body *body)
 {
     return body->dirty_count;
+}
+
+void ccd_body_set_radius(ccd_body *body, double radius)
+{
+    body->radius = radius;
+    body->place_number++; /* what was proven held for the old radius */
+}
+
+double ccd_body_radius(const ccd_body *body)
+{
+    return body->radius;
 }
 
 int64_t ccd_body_place_number(const ccd_body *body)

@@ -36,6 +36,11 @@ typedef struct ccd_body ccd_body;
 ccd_body *ccd_body_create(const model *m, assembly_shape shape, pose world_from_base);
 void ccd_body_destroy(ccd_body *body); /* accepts NULL */
 
+/* Every triangle stands for all points within `radius` (m, >= 0) of it: one degenerate triangle is
+ * a ball or a capsule. Zero after create. */
+void ccd_body_set_radius(ccd_body *body, double radius);
+double ccd_body_radius(const ccd_body *body);
+
 /* Sets the coordinates at which everything rests and refreshes every constant: O(n). */
 HR_MUST_USE hr_status ccd_body_place(ccd_body *body, const double *q);
 

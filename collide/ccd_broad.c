@@ -43,7 +43,7 @@ static bool cross(ccd_search *s, side a, side b, int top)
     const motion *ma, *mb;
     motion_box box_a = box_of(s, a, top, &ma), box_b = box_of(s, b, top, &mb);
     s->counters->broad_tests++;
-    if (!motion_box_near(&box_a, &box_b, s->limits->separation))
+    if (!motion_box_near(&box_a, &box_b, ccd_separation(s, a.body, b.body)))
         return true;
     bool is_one_group = a.body == b.body && ma->is_constant && mb->is_constant &&
                         !ccd_body_is_dirty(s->scene->bodies[a.body], a.node) &&

@@ -36,6 +36,7 @@ struct ccd_scene {
     int first_link[CCD_BODIES_MAX + 1];               /* links of all bodies numbered through */
     uint8_t *dropped;                                 /* link_total x link_total */
     int64_t apart[CCD_BODIES_MAX][CCD_BODIES_MAX][2]; /* place numbers at which proven apart */
+    double enclosed[CCD_BODIES_MAX][2]; /* start and end of each body's last enclosure */
     int pair_room, item_room;
     ccd_pair *pairs;
     int pair_count;
@@ -55,7 +56,15 @@ typedef struct ccd_search {
     int64_t budget;
     double toc; /* best so far; above 1: none */
     bool is_full, is_refused;
+    const ccd_pair *alone; /* only this pair is looked at; NULL: all */
 } ccd_search;
+
+/* How far apart the triangles of two bodies must stay, m. */
+static inline double ccd_separation(const ccd_search *s, int body_a, int body_b)
+{
+    return s->limits->separation + ccd_body_radius(s->scene->bodies[body_a]) +
+           ccd_body_radius(s->scene->bodies[body_b]);
+}
 
 /* Two bodies at rest that were proven apart where they are: nothing to do. */
 bool ccd_scene_is_settled(const ccd_scene *scene, int body_a, int body_b);

@@ -135,11 +135,35 @@ static void settle(ccd_scene *s)
             }
 }
 
+static void enclose_body(ccd_search *s, int body, double start, double end)
+{
+    double *last = s->scene->enclosed[body];
+    if (last[0] == start && last[1] == end)
+        return;
+    ccd_body_enclose(s->scene->bodies[body], 0.5 * (start + end), 0.5 * (end - start), s->counters);
+    last[0] = start;
+    last[1] = end;
+}
+
 static void enclose(ccd_search *s, double start, double end)
 {
+    if (s->alone) {
+        enclose_body(s, s->alone->body[0], start, end);
+        enclose_body(s, s->alone->body[1], start, end);
+        return;
+    }
     for (int i = 0; i < s->scene->body_count; i++)
-        ccd_body_enclose(s->scene->bodies[i], 0.5 * (start + end), 0.5 * (end - start),
-                         s->counters);
+        enclose_body(s, i, start, end);
+}
+
+/* The bodies may have been told to move elsewhere since the last search. */
+static void begin_search(ccd_search *s)
+{
+    for (int i = 0; i < s->scene->body_count; i++)
+        s->scene->enclosed[i][0] = s->scene->enclosed[i][1] = -1;
+    s->scene->candidate_count = s->scene->item_count = 0;
+    enclose(s, 0, 1);
+    s->is_full = !ccd_broad_phase(s) || s->scene->pair_count > s->scene->item_room;
 }
 
 /* Motion of the pair's second link seen from its first, through what they have in common. */
@@ -256,15 +280,16 @@ static ccd_contact contact_at(const ccd_scene *scene, const ccd_candidate *c, do
     closest_pair closest = closest_features(&c->contact, corners[0], corners[1]);
     out.point[0] = closest.on_first;
     out.point[1] = closest.on_second;
-    out.distance = sqrt(closest.distance_squared);
+    out.distance = sqrt(closest.distance_squared) - ccd_body_radius(scene->bodies[pair->body[0]]) -
+                   ccd_body_radius(scene->bodies[pair->body[1]]);
     out.normal = vec3_normalize_or(vec3_sub(closest.on_second, closest.on_first), (vec3){0, 0, 0});
     return out;
 }
 
-static bool is_new(const ccd_result *out, const ccd_contact *c, double tolerance)
+static bool is_new(const ccd_contact *contacts, int count, const ccd_contact *c, double tolerance)
 {
-    for (int i = 0; i < out->contact_count; i++) {
-        const ccd_contact *other = &out->contacts[i];
+    for (int i = 0; i < count; i++) {
+        const ccd_contact *other = &contacts[i];
         bool is_same_pair = memcmp(other->body, c->body, sizeof c->body) == 0 &&
                             memcmp(other->link, c->link, sizeof c->link) == 0;
         if (is_same_pair && vec3_distance(other->point[0], c->point[0]) <= tolerance &&
@@ -274,23 +299,46 @@ static bool is_new(const ccd_result *out, const ccd_contact *c, double tolerance
     return true;
 }
 
-static void report(const ccd_scene *scene, const ccd_limits *limits, ccd_result *out)
+/* Writes the contacts at toc of the search that has just ended; returns how many. */
+static int report(const ccd_scene *scene, const ccd_limits *limits, double toc, ccd_contact *out,
+                  int room)
 {
     double near = limits->separation + 2 * limits->tolerance;
+    int count = 0;
     for (int i = 0; i < scene->candidate_count; i++) {
         const ccd_candidate *candidate = &scene->candidates[i];
-        bool is_first = candidate->contact.time <= out->toc;
-        ccd_contact c = contact_at(scene, candidate, out->toc);
-        if ((is_first || c.distance <= near) && out->contact_count < CCD_CONTACTS_MAX &&
-            is_new(out, &c, limits->tolerance))
-            out->contacts[out->contact_count++] = c;
+        bool is_first = candidate->contact.time <= toc;
+        ccd_contact c = contact_at(scene, candidate, toc);
+        if ((is_first || c.distance <= near) && count < room &&
+            is_new(out, count, &c, limits->tolerance))
+            out[count++] = c;
     }
+    return count;
 }
 
 static bool are_good(const ccd_limits *l)
 {
     return l->separation >= 0 && isfinite(l->separation) && l->tolerance > 0 &&
            isfinite(l->tolerance) && l->time_tolerance > 0 && l->time_tolerance < 1;
+}
+
+/* What the search has shown; *toc stays where everything is free. */
+static ccd_status judge(const ccd_search *s, double proven, double *toc)
+{
+    bool has_stopped = s->is_full || s->is_refused || s->budget <= 0;
+    if (s->is_refused) {
+        *toc = 0;
+        return CCD_REFUSED;
+    }
+    if (has_stopped && proven < s->toc) {
+        *toc = proven;
+        return CCD_BUDGET;
+    }
+    if (s->toc <= 1) {
+        *toc = s->toc;
+        return s->toc > 0 ? CCD_CONTACT : CCD_INITIAL;
+    }
+    return CCD_FREE;
 }
 
 hr_status ccd_step(ccd_scene *scene, const ccd_limits *limits, ccd_result *out)
@@ -301,28 +349,89 @@ hr_status ccd_step(ccd_scene *scene, const ccd_limits *limits, ccd_result *out)
     out->toc = 1;
     out->contact_count = 0;
     out->counters = (ccd_counters){0};
-    ccd_search s = {scene, limits, &out->counters, limits->budget, 2, false, false};
-    scene->candidate_count = scene->item_count = 0;
-    enclose(&s, 0, 1);
-    s.is_full = !ccd_broad_phase(&s) || scene->pair_count > scene->item_room;
+    ccd_search s = {scene, limits, &out->counters, limits->budget, 2, false, false, NULL};
+    begin_search(&s);
     out->pair_count = scene->pair_count;
     for (int i = 0; i < scene->pair_count && !s.is_full; i++)
         scene->items[scene->item_count++] = (ccd_item){i, {0, 0}};
 
-    double proven = s.is_full ? 0 : search_time(&s);
-    bool has_stopped = s.is_full || s.is_refused || s.budget <= 0;
-    if (s.is_refused) {
-        out->status = CCD_REFUSED;
-        out->toc = 0;
-    } else if (has_stopped && proven < s.toc) {
-        out->status = CCD_BUDGET;
-        out->toc = proven;
-    } else if (s.toc <= 1) {
-        out->status = s.toc > 0 ? CCD_CONTACT : CCD_INITIAL;
-        out->toc = s.toc;
-        report(scene, limits, out);
-    }
+    out->status = judge(&s, s.is_full ? 0 : search_time(&s), &out->toc);
+    if (out->status == CCD_CONTACT || out->status == CCD_INITIAL)
+        out->contact_count = report(scene, limits, out->toc, out->contacts, CCD_CONTACTS_MAX);
     if (out->status == CCD_FREE || out->status == CCD_CONTACT)
         settle(scene);
     return HR_OK;
+}
+
+/* --- every pair on its own -------------------------------------------------------------------- */
+
+static ccd_finding look_alone(ccd_search *s, int pair)
+{
+    ccd_scene *scene = s->scene;
+    const ccd_pair *p = &scene->pairs[pair];
+    ccd_finding found = {.body = {p->body[0], p->body[1]}, .toc = 1};
+    for (int k = 0; k < 2; k++)
+        found.link[k] = ccd_body_tree(scene->bodies[p->body[k]])->parts[p->part[k]].body;
+    s->alone = p;
+    s->toc = 2;
+    s->is_full = s->is_refused = false;
+    scene->candidate_count = 0;
+    scene->item_count = 1;
+    scene->items[0] = (ccd_item){pair, {0, 0}};
+    found.status = judge(s, s->budget > 0 ? search_time(s) : 0, &found.toc);
+    return found;
+}
+
+/* Bodies at rest of which no pair of links was found are apart for good. */
+static void settle_each(ccd_scene *s, const ccd_findings *found)
+{
+    settle(s);
+    for (int i = 0; i < found->count; i++)
+        memset(s->apart[found->list[i].body[0]][found->list[i].body[1]], 0, sizeof s->apart[0][0]);
+}
+
+hr_status ccd_step_each(ccd_scene *scene, const ccd_limits *limits, ccd_findings *out)
+{
+    if (!are_good(limits))
+        return HR_ERR_ARGUMENT;
+    out->count = out->contact_count = 0;
+    out->counters = (ccd_counters){0};
+    ccd_search s = {scene, limits, &out->counters, limits->budget, 2, false, false, NULL};
+    begin_search(&s);
+    out->pair_count = scene->pair_count;
+    out->is_cut_short = s.is_full;
+    for (int i = 0; i < scene->pair_count && !out->is_cut_short; i++) {
+        ccd_finding found = look_alone(&s, i);
+        if (found.status == CCD_FREE)
+            continue;
+        if (out->count == CCD_FINDINGS_MAX) {
+            out->is_cut_short = true;
+            break;
+        }
+        found.first = out->contact_count;
+        if (found.status == CCD_CONTACT || found.status == CCD_INITIAL)
+            found.count = report(scene, limits, found.toc, out->contacts + found.first,
+                                 CCD_CONTACTS_MAX - found.first);
+        out->contact_count += found.count;
+        out->list[out->count++] = found;
+    }
+    if (!out->is_cut_short)
+        settle_each(scene, out);
+    return HR_OK;
+}
+
+int ccd_scene_near(ccd_scene *scene, double margin, ccd_near_pair *out, int room,
+                   ccd_counters *counters)
+{
+    ccd_limits limits = ccd_limits_default();
+    limits.separation = margin;
+    ccd_search s = {scene, &limits, counters, limits.budget, 2, false, false, NULL};
+    begin_search(&s);
+    for (int i = 0; i < scene->pair_count && i < room; i++) {
+        const ccd_pair *p = &scene->pairs[i];
+        out[i] = (ccd_near_pair){{p->body[0], p->body[1]}, {p->part[0], p->part[1]}, {0, 0}};
+        for (int k = 0; k < 2; k++)
+            out[i].link[k] = ccd_body_tree(scene->bodies[p->body[k]])->parts[p->part[k]].body;
+    }
+    return scene->pair_count;
 }

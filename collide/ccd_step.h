@@ -42,13 +42,13 @@ typedef struct ccd_contact {
     triangle_feature feature;
     int triangle[2];    /* of the links' meshes, in file order */
     int corner[2];      /* i of body[0]'s and j of body[1]'s triangle, as in triangle_contact */
-    vec3 point[2];      /* m, world frame, one on each */
+    vec3 point[2];      /* m, world frame, one on each, on the triangles */
     vec3 normal;        /* unit, from body[0] to body[1]; zero where they coincide */
-    double distance;    /* m, at toc */
+    double distance;    /* m, at toc, less the bodies' radii */
     bool is_separating; /* the gap opens at toc */
 } ccd_contact;
 
-enum { CCD_CONTACTS_MAX = 256, CCD_BODIES_MAX = 64 };
+enum { CCD_CONTACTS_MAX = 256, CCD_BODIES_MAX = 160 };
 
 typedef struct ccd_result {
     ccd_status status;
@@ -76,5 +76,39 @@ bool ccd_scene_tests(const ccd_scene *scene, int body_a, int link_a, int body_b,
 
 /* One step; the bodies were moved by ccd_body_move. No allocation. */
 HR_MUST_USE hr_status ccd_step(ccd_scene *scene, const ccd_limits *limits, ccd_result *out);
+
+/* One pair of links that was not proven free. */
+typedef struct ccd_finding {
+    int body[2], link[2];
+    ccd_status status; /* never CCD_FREE */
+    double toc;        /* of this pair */
+    int first, count;  /* its contacts in ccd_findings.contacts */
+} ccd_finding;
+
+enum { CCD_FINDINGS_MAX = 128 };
+
+typedef struct ccd_findings {
+    int count;
+    ccd_finding list[CCD_FINDINGS_MAX];
+    int contact_count;
+    ccd_contact contacts[CCD_CONTACTS_MAX];
+    int pair_count;
+    bool is_cut_short; /* more findings than there is room for, or out of room to search: nothing
+                          but what is listed is known */
+    ccd_counters counters;
+} ccd_findings;
+
+/* The same step with every pair of links on its own: each that is not free is listed with its own
+ * time of contact. The budget is that of all pairs together; when it ends the remaining pairs are
+ * listed with CCD_BUDGET and toc 0. */
+HR_MUST_USE hr_status ccd_step_each(ccd_scene *scene, const ccd_limits *limits, ccd_findings *out);
+
+/* Pairs of links whose boxes come within `margin` of each other during the step; what rests and was
+ * proven apart is left out. Returns how many; the first `room` of them are written. */
+typedef struct ccd_near_pair {
+    int body[2], part[2], link[2];
+} ccd_near_pair;
+int ccd_scene_near(ccd_scene *scene, double margin, ccd_near_pair *out, int room,
+                   ccd_counters *counters);
 
 #endif

@@ -16,6 +16,12 @@ static const obb_tree *triangles_of(const ccd_search *s, int pair, int side)
     return ccd_body_triangles(s->scene->bodies[p->body[side]], p->part[side]);
 }
 
+static double separation_of(const ccd_search *s, int pair)
+{
+    const ccd_pair *p = &s->scene->pairs[pair];
+    return ccd_separation(s, p->body[0], p->body[1]);
+}
+
 static void keep_open(ccd_search *s, const ccd_item *item)
 {
     ccd_scene *scene = s->scene;
@@ -66,7 +72,8 @@ static bool test_triangles(ccd_search *s, const ccd_item *item, const int triang
 {
     double end = s->toc < v->end ? s->toc : v->end;
     const ccd_limits *l = s->limits;
-    feature_limits limits = {l->separation, l->tolerance, l->time_tolerance, s->budget};
+    feature_limits limits = {separation_of(s, item->pair), l->tolerance, l->time_tolerance,
+                             s->budget};
     triangle_result found;
     const obb_triangle *a = &triangles_of(s, item->pair, 0)->triangles[triangle[0]];
     const obb_triangle *b = &triangles_of(s, item->pair, 1)->triangles[triangle[1]];
@@ -149,6 +156,7 @@ void ccd_traverse(ccd_search *s, const ccd_item *first, const moving_frame *fram
 {
     const obb_tree *ta = triangles_of(s, first->pair, 0), *tb = triangles_of(s, first->pair, 1);
     bool is_shortest = stretch->end - stretch->start <= s->limits->time_tolerance;
+    double separation = separation_of(s, first->pair);
     view v = {*frame, stretch->start, 0.5 * (stretch->start + stretch->end), stretch->end};
     int depth = 0;
     push(s, &depth, *first);
@@ -159,7 +167,7 @@ void ccd_traverse(ccd_search *s, const ccd_item *first, const moving_frame *fram
         s->counters->box_tests++;
         clip(&v, s->toc);
         double travel = moving_box_travel(&v.frame, &b->box);
-        if (moving_boxes_are_apart(&a->box, &b->box, &v.frame, travel, s->limits->separation))
+        if (moving_boxes_are_apart(&a->box, &b->box, &v.frame, travel, separation))
             continue;
         if (a->left < 0 && b->left < 0)
             test_leaves(s, &item, stretch, &v, axis);
