@@ -50,6 +50,17 @@ static mat6 turned_inertia(const mat6 *inertia, const mat3 *turn, double share)
     return out;
 }
 
+/* For the parts of a split base: welded to the world they never move, so any inertia gives the same
+ * answers, and the file's own may be zero. This one is of the size of what hangs on it. */
+static mat6 anchor_inertia(const model *m)
+{
+    double mass = 0;
+    for (int b = 1; b < m->body_count; b++)
+        mass += m->bodies[b].mass;
+    mass = mass > 0 ? mass : 1;
+    return mat6_inertia(mass, (vec3){0, 0, 0}, mat3_scale(mass, mat3_identity()));
+}
+
 static void set_part(articulated *a, int p)
 {
     const assembly_part *from = &a->tree.parts[p];
@@ -62,7 +73,9 @@ static void set_part(articulated *a, int p)
         copies++;
     *part = (art_part){.body = from->body, .q = joint->q, .v = joint->v};
     part->body_from_part = from->body > 0 ? turn_to_axis(joint) : mat3_identity();
-    part->inertia = turned_inertia(&body->inertia, &part->body_from_part, 1.0 / copies);
+    part->inertia = p > 0 && from->body == 0
+                        ? anchor_inertia(a->model)
+                        : turned_inertia(&body->inertia, &part->body_from_part, 1.0 / copies);
     part->rest = rigid_identity();
     if (p == 0 || from->is_welded)
         return;
@@ -120,14 +133,16 @@ static bool allocate(articulated *a)
     a->state = calloc(2 * nodes, sizeof *a->state);
     a->active = calloc(6 * nodes, sizeof *a->active);
     a->joints = calloc(parts, sizeof *a->joints);
+    a->unknowns = calloc(v, sizeof *a->unknowns);
+    a->composite = calloc(parts, sizeof *a->composite);
     a->q = calloc(q + 12 * v, sizeof *a->q);
     a->heap = calloc(nodes, sizeof *a->heap);
     a->chosen = calloc(3 * nodes, sizeof *a->chosen);
     a->baked_wrench = calloc(parts, sizeof *a->baked_wrench);
     a->up_f0 = calloc(2 * nodes, sizeof *a->up_f0);
     if (!a->parts || !a->nodes || !a->joins || !a->full || !a->shadow_nodes || !a->shadow_joins ||
-        !a->shadow_full || !a->state || !a->active || !a->joints || !a->q || !a->heap ||
-        !a->chosen || !a->baked_wrench || !a->up_f0)
+        !a->shadow_full || !a->state || !a->active || !a->joints || !a->unknowns || !a->composite ||
+        !a->q || !a->heap || !a->chosen || !a->baked_wrench || !a->up_f0)
         return false;
     memset((void *)a->nodes, 0, nodes * sizeof *a->nodes);
     memset((void *)a->joins, 0, nodes * sizeof *a->joins);
@@ -208,6 +223,8 @@ void articulated_destroy(articulated *a)
     free(a->state);
     free(a->active);
     free(a->joints);
+    free(a->unknowns);
+    free(a->composite);
     free(a->q);
     free(a->heap);
     free(a->chosen);
@@ -382,6 +399,7 @@ void articulated_lock(articulated *a, int body, bool is_locked)
         a->qdd[a->parts[p].v + i] = a->qdd_before[a->parts[p].v + i] = 0;
     }
     a->is_factored = a->has_poses = false;
+    art_number_unknowns(a);
     if (a->has_metric && a->state[n] != NODE_ACTIVE)
         articulated_use_metric(a, a->metric);
 }

@@ -82,6 +82,12 @@ HR_RT void articulated_accelerate(articulated *a);
 /* One step of options.step_s. */
 HR_RT void articulated_step(articulated *a);
 
+/* The same in two halves, to change velocities in between by contacts: first the velocities (the
+ * places are then where the dynamics were evaluated, half way with the leapfrog), then the places.
+ */
+HR_RT void articulated_step_velocity(articulated *a);
+HR_RT void articulated_step_place(articulated *a);
+
 /* --- the active set ------------------------------------------------------------------------- */
 
 HR_RT int articulated_active_count(const articulated *a); /* joints, without welds of split hubs */
@@ -179,6 +185,30 @@ HR_RT void articulated_inverse_inertia(articulated *a, int body, mat6 *out);
 /* Adds to the velocities what the impulses (body frames) do, all in one O(m) pass. */
 HR_RT void articulated_apply_impulses(articulated *a, const int *bodies, const vec6 *impulses,
                                       int count);
+
+/* --- the joints as unknowns of a contact problem --------------------------------------------- */
+
+/* The velocities that can change now: those of the active joints that are not locked, n in all,
+ * a joint before those that hang on it. articulated_unknowns gives for each the velocity coordinate
+ * of the model; valid until the set or a lock changes. */
+HR_RT int articulated_freedom(const articulated *a);
+HR_RT const int32_t *articulated_unknowns(const articulated *a);
+
+/* The joint-space inertia of the unknowns at the present state, n x n, symmetric to the bit and
+ * positive definite: groups as one body each, with all that is implicit in a step (rotors, h d,
+ * h^2 k, couplings). Its inverse is what joint impulses do after articulated_accelerate. O(m) for
+ * the inertias, then one product per unknown and joint below the base on its way: O(m * depth),
+ * and n^2 numbers are written. */
+HR_RT void articulated_mass_matrix(articulated *a, double *k);
+
+/* Velocity (base frame, m/s) of a point of a body (base frame, m) per unit of each unknown that
+ * moves it, in ascending order of the unknowns; O(depth). Returns how many there are; when that is
+ * more than `room`, nothing is written. */
+HR_RT int articulated_jacobian(articulated *a, int body, vec3 point, int room, int *unknowns,
+                               vec3 *columns);
+
+/* Adds to the velocities of the unknowns. */
+HR_RT void articulated_add_velocity(articulated *a, const double *change);
 
 /* --- for tests -------------------------------------------------------------------------------- */
 

@@ -34,6 +34,7 @@ typedef struct art_node {
     mat6 stiff;          /* sum of the couplings on it, frame of the top, while FRONT */
     vec6 bias;           /* acceleration of the top without handle forces, while FRONT */
     rigid base_from_top; /* while FRONT, when the poses are current */
+    int32_t joint;       /* index in joints of the joint that moves it, while FRONT; world: -1 */
     bool has_world;
     bool has_coupling; /* while FRONT: phi was made with a coupling */
 } __attribute__((aligned(64))) art_node;
@@ -44,6 +45,9 @@ typedef struct art_joint {
     int32_t front; /* child side; its top is the part */
     int32_t parent_front;
     int32_t parent_slot; /* which handle of parent_front carries the joint */
+    int32_t parent;      /* index in joints of the joint that moves parent_front; world: -1 */
+    int32_t unknown;     /* its first velocity among the unknowns */
+    int32_t freedom;     /* unknowns: 0 for a weld and while locked */
 } art_joint;
 
 typedef struct art_wrench {
@@ -102,6 +106,9 @@ struct articulated {
     int32_t *front;
     int32_t *stack;
     art_joint *joints; /* kinematic order */
+    int32_t *unknowns; /* velocity coordinates that move, in the order of joints */
+    int unknown_count;
+    mat6 *composite; /* by index in joints: scratch of the mass matrix */
     int active_count, front_count, joint_count, moving_count;
     double *q, *qd, *qdd, *qdd_before;
     double *speed; /* velocities of the evaluation: qd or the predicted ones */
@@ -161,6 +168,9 @@ HR_RT void art_drop_couplings(articulated *a);
 
 /* Rebuilds the lists of active and front nodes and joints by walking the active nodes. */
 HR_RT void art_list_active(articulated *a);
+
+/* Numbers the velocities that move; after the list or a lock has changed. */
+HR_RT void art_number_unknowns(articulated *a);
 
 /* Places of active joints, velocities of front nodes and Coriolis terms for given speeds. */
 HR_RT void art_kinematics(articulated *a, const double *speed);

@@ -121,6 +121,7 @@ void art_list_active(articulated *a)
     /* left to right is kinematic order: A holds the parents of B's top */
     for (int i = 0; i < a->front_count; i++) {
         int part = a->tree.nodes[a->front[i]].top;
+        a->nodes[a->front[i]].joint = part == 0 ? -1 : a->joint_count;
         if (part == 0)
             continue;
         art_joint *j = &a->joints[a->joint_count++];
@@ -128,7 +129,9 @@ void art_list_active(articulated *a)
         j->node = a->tree.parts[part].node;
         j->front = a->front[i];
         find_parent_front(a, j->node, j);
+        j->parent = a->nodes[j->parent_front].joint;
     }
+    art_number_unknowns(a);
     a->is_factored = a->has_poses = false;
 }
 

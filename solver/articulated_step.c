@@ -254,16 +254,14 @@ HR_RT static void remember(articulated *a)
 #define POISON(a, on) (void)0
 #endif
 
-HR_RT static void step(articulated *a)
+/* Velocities at the end of the step; with the leapfrog the places are half way then. */
+HR_RT static void speed_up(articulated *a)
 {
     double h = a->options.step_s;
     gather_forces(a);
     if (a->options.integrator == ARTICULATED_SEMI_EULER) {
         evaluate(a, a->qd);
         add_scaled(a, h, a->qdd, a->qd);
-        if (a->options.use_limits)
-            art_stop_at_limits(a, h);
-        move(a, h);
         return;
     }
     /* the velocity half way is predicted with the last acceleration */
@@ -275,17 +273,28 @@ HR_RT static void step(articulated *a)
         evaluate(a, a->speed);
     }
     add_scaled(a, h, a->qdd, a->qd);
-    if (a->options.use_limits) /* this half step and the first half of the next */
-        art_stop_at_limits(a, h);
-    move(a, 0.5 * h);
     remember(a);
+}
+
+void articulated_step_velocity(articulated *a)
+{
+    POISON(a, true);
+    speed_up(a);
+    if (a->options.use_limits) /* leapfrog: this half step and the first half of the next */
+        art_stop_at_limits(a, a->options.step_s);
+    POISON(a, false);
+}
+
+void articulated_step_place(articulated *a)
+{
+    move(a, a->options.integrator == ARTICULATED_SEMI_EULER ? a->options.step_s
+                                                            : 0.5 * a->options.step_s);
 }
 
 void articulated_step(articulated *a)
 {
-    POISON(a, true);
-    step(a);
-    POISON(a, false);
+    articulated_step_velocity(a);
+    articulated_step_place(a);
 }
 
 void articulated_accelerate(articulated *a)
