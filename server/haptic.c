@@ -9,7 +9,7 @@ static void print_help(FILE *out)
 {
     fprintf(out, "usage: haptic COMMAND [options]\n\ncommands:\n");
     for (const command *c = command_table; c->name; c++)
-        fprintf(out, "  %-10s %s\n", c->name, c->summary);
+        fprintf(out, "  %-11s%s\n", c->name, c->summary);
     fprintf(out, "\n'haptic COMMAND --help' explains a command; 'haptic --version' prints the "
                  "version.\nThe server itself is 'hapticd'.\n");
 }

@@ -183,8 +183,11 @@ static void print_text(const char *path, const trace_reader *r, const trace_summ
            1e-6 * (double)trace_file_size(r), s->is_complete ? "complete" : "NOT COMPLETE");
     if (!trace_is_ours(r))
         return;
-    printf("%" PRIu64 " ticks, %.3f s, %s, %s%s\n", s->ticks, s->duration_s, said(r, "mode"),
-           said(r, "scheduling"), strcmp(said(r, "degraded"), "true") == 0 ? ", degraded" : "");
+    const char *mode = said(r, "mode"), *scheduling = said(r, "scheduling");
+    bool says_it = strncmp(scheduling, mode, strlen(mode)) == 0; /* "lockstep, virtual time" */
+    printf("%" PRIu64 " ticks, %.3f s, %s%s%s%s\n", s->ticks, s->duration_s, says_it ? "" : mode,
+           says_it ? "" : ", ", scheduling,
+           strcmp(said(r, "degraded"), "true") == 0 ? ", degraded" : "");
     printf("hapticd %s, scene %s\n", said(r, "version"), said(r, "scene_path"));
     printf("%" PRIu64 " commands, %" PRIu64 " events, %" PRIu64 " missed periods, %" PRIu64
            " records dropped\n",

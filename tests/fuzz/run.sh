@@ -15,7 +15,7 @@ for source in "$@"; do
     [ -d "$seeds" ] || seeds=
     echo "$name: $FUZZ_SECONDS s"
     # shellcheck disable=SC2086 # seeds is one folder or nothing
-    if "$folder/tests/fuzz/$name" -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=4096 \
+    if "$folder/tests/fuzz/$name" -max_total_time="$FUZZ_SECONDS" -timeout=60 -rss_limit_mb=4096 \
         -artifact_prefix="$folder/$name-" -print_final_stats=1 "$work" $seeds > "$folder/$name.log" 2>&1
     then passed=$((passed + 1)); grep -a 'number_of_executed_units' "$folder/$name.log"
     else failed=$((failed + 1)); tail -n 30 "$folder/$name.log"
