@@ -2,17 +2,15 @@
  * a URDF or the name of a mechanism that the program makes itself (geometry/model_make.h); `scale`
  * scales its lengths, `mass_kg` (where given) sets the mass of all that moves, `active_joints` is
  * the budget. A free body hangs by its joints alone; one that is not free holds its pose by
- * springs.
- *
- * Until links can be felt by their meshes, each body with a mesh is felt by a sphere, capsule or
- * box fitted around it. */
+ * springs. Every body is felt by its meshes (server/link_shape.h). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collide/shape_fit.h"
 #include "geometry/model_make.h"
 #include "geometry/urdf.h"
 #include "server/actor_kinds.h"
+#include "server/link_shape.h"
 #include "solver/articulated.h"
 
 /* A pose held by springs comes back at this pace, without swinging long. */
@@ -74,46 +72,27 @@ static hr_status fit_to_scene(const scene *s, const scene_body *b, model *m, hr_
     return HR_OK;
 }
 
-/* All vertices of the collision meshes (or else the visual ones) of a body, in its frame. */
-static int gather(const model *m, const model_shape *shapes, int count, int body, vec3 *out)
+/* What is odd about the model is told with the place that names it. */
+typedef struct origin {
+    const scene *scene;
+    const scene_body *body;
+} origin;
+
+static void warn(void *context, const char *text)
 {
-    int found = 0;
-    for (int i = 0; i < count; i++) {
-        const model_link *link = &m->links[shapes[i].link];
-        const mesh *part = &m->meshes[shapes[i].mesh];
-        if (link->body != body)
-            continue;
-        pose body_from_mesh = pose_compose(link->body_from_link, shapes[i].link_from_mesh);
-        for (int k = 0; k < part->vertex_count; k++, found++)
-            if (out)
-                out[found] = pose_apply(body_from_mesh, part->vertices[k]);
-    }
-    return found;
+    const origin *o = context;
+    fprintf(stderr, "warning: %s:%d: body \"%s\": %s\n", o->scene->file, o->body->line,
+            o->body->name, text);
 }
 
 /* HR_OK also for a body without meshes, which then has no limb. */
-static hr_status fit_limb(actor *a, int body)
+static hr_status make_limb(actor *a, int body, origin *from)
 {
-    const model *m = &a->model;
-    const model_shape *shapes = m->collisions;
-    int shape_count = m->collision_count;
-    int count = gather(m, shapes, shape_count, body, NULL);
-    if (count == 0) {
-        shapes = m->visuals;
-        shape_count = m->visual_count;
-        count = gather(m, shapes, shape_count, body, NULL);
-    }
-    if (count == 0)
-        return HR_OK;
-    vec3 *points = calloc((size_t)count, sizeof *points);
-    if (!points)
-        return HR_ERR_MEMORY;
-    gather(m, shapes, shape_count, body, points);
-    limb *l = &a->limbs[a->limb_count++];
-    *l = (limb){.body = body};
-    shape_fit(points, count, &l->shape, &l->body_from_shape);
-    free(points);
-    return HR_OK;
+    limb l = {.body = body};
+    hr_status status = link_shape_make(&a->model, body, warn, from, &l.shape, &l.body_from_shape);
+    if (status == HR_OK)
+        a->limbs[a->limb_count++] = l;
+    return status == HR_ERR_NOT_FOUND ? HR_OK : status;
 }
 
 /* The coordinate nearest to zero that the limits allow; for joints of one degree of freedom. */
@@ -182,6 +161,8 @@ static void articulated_actor_destroy(actor *a)
         return;
     articulated_destroy(a->dynamics);
     model_free(&a->model);
+    for (int i = 0; i < a->limb_count; i++)
+        actor_shape_free(&a->limbs[i].shape);
     free(a->limbs);
     free(a);
 }
@@ -198,8 +179,9 @@ static hr_status set_up(actor *a, const scene *s, const scene_body *b)
     a->dynamics = articulated_create(&a->model, &how);
     if (!a->limbs || !a->dynamics || !tune_joints(a, b->motion != SCENE_FREE) || !start_at_rest(a))
         return HR_ERR_MEMORY;
+    origin from = {s, b};
     for (int i = 0; i < a->model.body_count; i++)
-        if (fit_limb(a, i) != HR_OK)
+        if (make_limb(a, i, &from) != HR_OK)
             return HR_ERR_MEMORY;
     if (a->budget > 0)
         articulated_use_metric(a->dynamics, (articulated_metric){.s0 = 1, .s1 = PREDICT});

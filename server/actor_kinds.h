@@ -13,7 +13,7 @@ extern const actor_class actor_free;
 /* A cable over a cylinder, pushed by hands. */
 extern const actor_class actor_cable;
 
-/* An articulated body under adaptive dynamics, every link with a fitted shape, pushed by hands. */
+/* An articulated body under adaptive dynamics, every link felt by its meshes, pushed by hands. */
 extern const actor_class actor_articulated;
 
 /* The shape of a scene body that is one piece, in its own frame. What it loads from files belongs

@@ -36,6 +36,7 @@ typedef struct search {
     vec3 at;          /* m, world */
     int active_count; /* or a negative status */
     int active[3];    /* indices into planes */
+    bool is_squeezed; /* bodies left no room in some round */
     planes planes;
 } search;
 
@@ -132,6 +133,22 @@ HR_RT static vec3 lengthened(const search *s, vec3 goal, vec3 moved, vec3 last_s
     return count == 1 && active[0] == s->active[0] ? longer : moved;
 }
 
+/* The allowed step nearest to the wanted one. Where bodies leave no room the proxy goes no deeper
+ * into any of them, but may leave: it is never held in a place that the hand has left. */
+HR_RT static vec3 step_toward(search *s, vec3 goal)
+{
+    vec3 moved, wanted = vec3_sub(goal, s->at);
+    planes *p = &s->planes;
+    s->active_count = god_object_move(wanted, p->half, p->count, &moved, s->active);
+    if (s->active_count != HR_ERR_INFEASIBLE)
+        return moved;
+    s->is_squeezed = true;
+    for (int i = 0; i < p->count; i++)
+        p->half[i].clearance = fmax(p->half[i].clearance, 0);
+    s->active_count = god_object_move(wanted, p->half, p->count, &moved, s->active);
+    return moved;
+}
+
 /* From `start` to the allowed point nearest to `goal`. The planes of the last call are still
  * there, carried with their bodies; they hold in the first round. */
 HR_RT static void seek(proxy *p, vec3 start, vec3 goal, double dt, search *s)
@@ -141,10 +158,8 @@ HR_RT static void seek(proxy *p, vec3 start, vec3 goal, double dt, search *s)
     s->at = start;
     double reach = p->radius + margin_m + vec3_distance(start, goal);
     for (int round = 0; round < ROUNDS_MAX; round++) {
-        vec3 moved;
         gather_planes(p, s->at, &s->planes);
-        s->active_count = god_object_move(vec3_sub(goal, s->at), s->planes.half, s->planes.count,
-                                          &moved, s->active);
+        vec3 moved = step_toward(s, goal);
         if (s->active_count < 0)
             return;
         vec3 next = moved;
@@ -370,7 +385,6 @@ HR_RT void proxy_move(proxy *p, vec3 tool, int64_t time_ns, double dt)
 
     search s = {0};
     seek(p, held, tool, dt, &s);
-    bool is_infeasible = s.active_count < 0;
     describe(p, &s, tool, dt);
     bool has_friction = p->touch.count > 0 && p->touch.material.static_friction > 0;
     if (has_friction && before.count == 0) {
@@ -392,6 +406,6 @@ HR_RT void proxy_move(proxy *p, vec3 tool, int64_t time_ns, double dt)
     p->tool = tool;
     measure_gap(p, tool);
     p->touch.was_teleported = (p->touch.flags & PROXY_GATED) != 0;
-    p->touch.flags |= is_infeasible ? (uint32_t)PROXY_INFEASIBLE : 0u;
+    p->touch.flags |= s.is_squeezed || s.active_count < 0 ? (uint32_t)PROXY_INFEASIBLE : 0u;
     p->touch.flags |= p->is_sticking ? (uint32_t)PROXY_STICKS : 0u;
 }

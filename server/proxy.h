@@ -12,7 +12,7 @@
 
 /* Above the shape_tracker flags in tick_record.tracker_flags. */
 enum {
-    PROXY_INFEASIBLE = 1u << 16, /* bodies leave no room: the proxy stays where it is */
+    PROXY_INFEASIBLE = 1u << 16, /* bodies leave no room: the proxy goes no deeper, but may leave */
     PROXY_STICKS = 1u << 17,     /* static friction holds it */
     PROXY_GATED = 1u << 18       /* a body that appeared in the hand is not felt yet */
 };
