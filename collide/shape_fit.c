@@ -3,30 +3,6 @@
 /* Clouds whose extents differ by less than this are round. */
 static const double ROUND = 0.2;
 
-/* One Jacobi rotation of the symmetric matrix a in the plane (p, q), gathered in the columns of v.
- */
-static void rotate_plane(double a[3][3], double v[3][3], int p, int q)
-{
-    if (fabs(a[p][q]) < 1e-300)
-        return;
-    double theta = 0.5 * (a[q][q] - a[p][p]) / a[p][q];
-    double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
-    double c = 1 / sqrt(t * t + 1), s = t * c;
-    for (int k = 0; k < 3; k++) {
-        double x = a[k][p], y = a[k][q];
-        a[k][p] = c * x - s * y;
-        a[k][q] = s * x + c * y;
-    }
-    for (int k = 0; k < 3; k++) {
-        double x = a[p][k], y = a[q][k];
-        a[p][k] = c * x - s * y;
-        a[q][k] = s * x + c * y;
-        double vx = v[k][p], vy = v[k][q];
-        v[k][p] = c * vx - s * vy;
-        v[k][q] = s * vx + c * vy;
-    }
-}
-
 /* A right-handed frame along the principal axes of the cloud. */
 static mat3 principal_axes(const vec3 *points, int count)
 {
@@ -38,14 +14,8 @@ static mat3 principal_axes(const vec3 *points, int count)
         vec3 d = vec3_sub(points[i], mean);
         spread = mat3_add(spread, mat3_outer(d, d));
     }
-    mat3 axes = mat3_identity();
-    for (int sweep = 0; sweep < 12; sweep++) {
-        rotate_plane(spread.m, axes.m, 0, 1);
-        rotate_plane(spread.m, axes.m, 0, 2);
-        rotate_plane(spread.m, axes.m, 1, 2);
-    }
-    vec3 x = mat3_column(axes, 0), y = mat3_column(axes, 1);
-    return mat3_from_columns(x, y, vec3_cross(x, y));
+    vec3 values;
+    return mat3_principal_axes(spread, &values);
 }
 
 static void bounds(const vec3 *points, int count, mat3 axes, vec3 *low, vec3 *high)

@@ -152,3 +152,40 @@ HR_RT pose pose_advance(pose world_from_body, twist velocity, twist acceleration
     quat rotation = quat_multiply(quat_from_rotation_vector(turned), world_from_body.rotation);
     return (pose){quat_normalize(rotation), vec3_add(world_from_body.origin, moved)};
 }
+
+/* One Jacobi rotation of the symmetric matrix a in the plane (p, q), gathered in the columns of v.
+ */
+static void rotate_plane(double a[3][3], double v[3][3], int p, int q)
+{
+    if (fabs(a[p][q]) < 1e-300)
+        return;
+    double theta = 0.5 * (a[q][q] - a[p][p]) / a[p][q];
+    double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
+    double c = 1 / sqrt(t * t + 1), s = t * c;
+    for (int k = 0; k < 3; k++) {
+        double x = a[k][p], y = a[k][q];
+        a[k][p] = c * x - s * y;
+        a[k][q] = s * x + c * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        double x = a[p][k], y = a[q][k];
+        a[p][k] = c * x - s * y;
+        a[q][k] = s * x + c * y;
+        double vx = v[k][p], vy = v[k][q];
+        v[k][p] = c * vx - s * vy;
+        v[k][q] = s * vx + c * vy;
+    }
+}
+
+mat3 mat3_principal_axes(mat3 symmetric, vec3 *values)
+{
+    mat3 axes = mat3_identity();
+    for (int sweep = 0; sweep < 12; sweep++) {
+        rotate_plane(symmetric.m, axes.m, 0, 1);
+        rotate_plane(symmetric.m, axes.m, 0, 2);
+        rotate_plane(symmetric.m, axes.m, 1, 2);
+    }
+    *values = (vec3){symmetric.m[0][0], symmetric.m[1][1], symmetric.m[2][2]};
+    vec3 x = mat3_column(axes, 0), y = mat3_column(axes, 1);
+    return mat3_from_columns(x, y, vec3_cross(x, y));
+}

@@ -154,6 +154,10 @@ HR_RT double mat3_determinant(mat3 a);
 /* HR_ERR_SINGULAR leaves *out alone. */
 HR_RT HR_MUST_USE hr_status mat3_inverse(mat3 a, mat3 *out);
 
+/* A right-handed frame along the eigenvectors of a symmetric matrix (its columns), and the
+ * eigenvalues in the same order. */
+mat3 mat3_principal_axes(mat3 symmetric, vec3 *values);
+
 HR_RT static inline quat quat_identity(void)
 {
     return (quat){1, 0, 0, 0};

@@ -11,10 +11,9 @@ const actor_class *actor_class_for(const scene_body *body)
     case SCENE_ELLIPSOID:
     case SCENE_CAPSULE:
     case SCENE_BOX:
-        return body->motion == SCENE_FREE ? &actor_free : &actor_scripted;
     case SCENE_BODY:
     case SCENE_MESH:
-        return body->motion == SCENE_FREE ? NULL : &actor_scripted;
+        return body->motion == SCENE_FREE ? &actor_free : &actor_scripted;
     case SCENE_CABLE:
         return &actor_cable;
     case SCENE_ARTICULATED:

@@ -1,4 +1,4 @@
-/* A rigid body of a simple shape that the hand can push: it falls, rests and slides on whatever in
+/* A rigid body that the hand can push: it falls, rests and slides on whatever in
  * the scene is fixed or scripted. Free bodies do not feel each other.
  *
  * Each step is cut into short ones. In each: gravity and the hand's push change the velocity; then
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "server/actor_kinds.h"
+#include "server/actor_mass.h"
 #include "server/records.h"
 #include "server/script_motion.h"
 
@@ -47,8 +48,9 @@ struct actor {
     scene_body body;
     shape shape;
     double mass;  /* kg */
-    vec3 inertia; /* kg m^2, about the centre, body axes */
-    pose at;
+    vec3 inertia; /* kg m^2, about the centre of mass, body axes */
+    pose at;      /* of the centre of mass and the principal axes */
+    pose shape_from_centre;
     vec3 velocity, spin; /* m/s, rad/s, world axes */
     twist acceleration;
     vec3 gravity;
@@ -60,34 +62,31 @@ struct actor {
     int64_t start_ns;
 };
 
-static vec3 inertia_of(const scene_body *b)
+/* The places of a surface that stick out furthest stand for it against others. */
+static void feel_corners(actor *a, const mesh *surface)
 {
-    double m = b->mass_kg, r = b->radius_m, l = b->half_length_m;
-    vec3 h = b->half_size_m;
-    switch (b->shape) {
-    case SCENE_BOX:
-        return (vec3){m / 3 * (h.y * h.y + h.z * h.z), m / 3 * (h.z * h.z + h.x * h.x),
-                      m / 3 * (h.x * h.x + h.y * h.y)};
-    case SCENE_ELLIPSOID:
-        return (vec3){m / 5 * (h.y * h.y + h.z * h.z), m / 5 * (h.z * h.z + h.x * h.x),
-                      m / 5 * (h.x * h.x + h.y * h.y)};
-    case SCENE_CAPSULE: {
-        /* A cylinder and two half balls, by their volumes. */
-        double cylinder = 2 * l, balls = 4.0 / 3 * r;
-        double mc = m * cylinder / (cylinder + balls), mb = m - mc;
-        double side =
-            mc * (r * r / 4 + l * l / 3) + mb * (2.0 / 5 * r * r + l * l + 3.0 / 4 * l * r);
-        return (vec3){side, side, mc * r * r / 2 + mb * 2.0 / 5 * r * r};
-    }
-    default:
-        return (vec3){0.4 * m * r * r, 0.4 * m * r * r, 0.4 * m * r * r};
+    for (int i = 0; i < POINTS_MAX; i++) {
+        vec3 way = {i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1}, best = {0, 0, 0};
+        double most = -(double)INFINITY;
+        for (int k = 0; k < surface->vertex_count; k++) {
+            vec3 v = pose_apply_inverse(a->shape_from_centre, surface->vertices[k]);
+            double reach = vec3_dot(way, v);
+            best = reach > most ? v : best;
+            most = fmax(reach, most);
+        }
+        a->feelers[a->feeler_count++] = (feeler){best, 0};
     }
 }
 
 static void place_feelers(actor *a)
 {
     const scene_body *b = &a->body;
-    if (b->shape == SCENE_BOX) {
+    mesh surface = {0};
+    if (b->shape == SCENE_MESH || b->shape == SCENE_BODY) {
+        if (actor_surface_triangles(&a->shape, &surface) == HR_OK)
+            feel_corners(a, &surface);
+        mesh_free(&surface);
+    } else if (b->shape == SCENE_BOX) {
         for (int i = 0; i < 8; i++) {
             vec3 h = b->half_size_m;
             vec3 corner = {i & 1 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 4 ? h.z : -h.z};
@@ -138,13 +137,18 @@ static hr_status free_create(const scene *s, const scene_body *body, actor **out
     a->scene = *s;
     a->body = *body;
     a->mass = body->mass_kg;
-    a->inertia = inertia_of(body);
-    a->at = body->world_from_body;
     a->gravity = s->gravity;
-    place_feelers(a);
+    actor_mass solid = {0};
     hr_status status = actor_shape_load(s, body, &a->shape, error);
     if (status == HR_OK)
+        status = actor_mass_of(s, body, &a->shape, &solid, error);
+    a->inertia = solid.inertia;
+    a->shape_from_centre = solid.shape_from_centre;
+    a->at = pose_compose(body->world_from_body, solid.shape_from_centre);
+    if (status == HR_OK) {
+        place_feelers(a);
         status = find_obstacles(a, error);
+    }
     if (status != HR_OK) {
         free_destroy(a);
         return status;
@@ -303,9 +307,14 @@ static void free_body_shape(const actor *a, int index, shape *out)
 static void free_body_state(const actor *a, int index, actor_body *out)
 {
     (void)index;
-    out->world_from_body = a->at;
-    out->velocity = (twist){a->velocity, a->spin};
+    out->world_from_body = pose_compose(a->at, pose_inverse(a->shape_from_centre));
+    vec3 arm = vec3_sub(out->world_from_body.origin, a->at.origin);
+    vec3 turning = vec3_cross(a->spin, arm);
+    out->velocity = (twist){vec3_add(a->velocity, turning), a->spin};
     out->acceleration = a->acceleration;
+    out->acceleration.linear =
+        vec3_add(vec3_add(a->acceleration.linear, vec3_cross(a->spin, turning)),
+                 vec3_cross(a->acceleration.angular, arm));
     out->material = actor_material(&a->body.material);
     out->radius = shape_bounding_radius(&a->shape);
 }

@@ -7,7 +7,7 @@
 /* One body that stays or follows a script. */
 extern const actor_class actor_scripted;
 
-/* One rigid body of a simple shape that falls, rests, slides and is pushed. */
+/* One rigid body that falls, rests, slides and is pushed. */
 extern const actor_class actor_free;
 
 /* A cable over a cylinder, pushed by hands. */
