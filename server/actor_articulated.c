@@ -184,7 +184,7 @@ static hr_status set_up(actor *a, const scene *s, const scene_body *b)
         if (make_limb(a, i, &from) != HR_OK)
             return HR_ERR_MEMORY;
     if (a->budget > 0)
-        articulated_use_metric(a->dynamics, (articulated_metric){.s0 = 1, .s1 = PREDICT});
+        articulated_use_metric(a->dynamics, articulated_metric_over(PREDICT));
     return HR_OK;
 }
 

@@ -109,14 +109,21 @@ typedef enum articulated_weights {
     ARTICULATED_WEIGHT_INERTIA
 } articulated_weights;
 
-/* The metric of a set of joints is the sum of r^T Q r with r = s0 qd + s1 qdd of the fully
- * articulated body. (0, 1): acceleration; (1, T): velocity predicted after T. */
+/* The metric of a set of joints is the sum of Q (|s0 qd + s1 qdd|^2 + |s2 qdd|^2) with qdd of the
+ * fully articulated body. (0, 1, 0): acceleration; (1, T, 0): velocity predicted after T, which is
+ * zero for a joint that is just then turning back. */
 typedef struct articulated_metric {
     double s0, s1;
     articulated_weights weights;
+    double s2;
 } articulated_metric;
 
-/* Sets the metric and recomputes all it needs; O(n). Couplings enter with f0 alone. */
+/* Mean square of the velocity over the coming T: forgets no joint that moves now or soon. With
+ * equal budgets and T = 20 ms it halved the error of (1, T, 0) in most runs. */
+HR_RT articulated_metric articulated_metric_over(double horizon);
+
+/* Sets the metric and recomputes all it needs; O(n). Inertia weights are those of the present
+ * coordinates until the next call. Couplings enter with f0 alone. */
 HR_RT void articulated_use_metric(articulated *a, articulated_metric metric);
 
 typedef struct articulated_selection {

@@ -81,12 +81,12 @@ void full_look(articulated *a, int n, vec6 velocity)
     }
 }
 
-/* base + s1^2 sum_i q_i l_i^T m_i, the part of the own joint. */
+/* base + (s1^2 + s2^2) sum_i q_i l_i^T m_i, the part of the own joint. */
 HR_RT static void add_rows(const articulated *a, int n, const vec6 *l, const vec6 *m, mat6 *out)
 {
     const join_joint *j = &a->nodes[n].join;
     int freedom = j->is_locked ? 0 : j->freedom, v = a->parts[a->tree.nodes[n].joint].v;
-    double s = a->metric.s1 * a->metric.s1;
+    double s = a->metric.s1 * a->metric.s1 + a->metric.s2 * a->metric.s2;
     for (int i = 0; i < freedom; i++)
         for (int r = 0; r < 6; r++) {
             double x = s * a->weight[v + i] * l[i].v[r];
@@ -174,7 +174,7 @@ void full_join_channel(const articulated *a, int n, const art_channel *left,
     const art_full *f = &a->full[n], *b_side = &a->full[from->child[1]];
     const join_data *d = &f->join;
     int freedom = j->is_locked ? 0 : j->freedom, v = a->parts[from->joint].v;
-    double s0 = a->metric.s0, s1 = a->metric.s1;
+    double s0 = a->metric.s0, s1 = a->metric.s1, spread = a->metric.s2 * a->metric.s2;
 
     vec6 d0 = vec6_sub(rigid_motion_to_b(&j->a_from_b, left->b[j->a_slot]), right->b[0]);
     d0 = vec6_add(d0, source->coriolis);
@@ -201,7 +201,7 @@ void full_join_channel(const articulated *a, int n, const art_channel *left,
         out->p[1] = vec6_add(p, fast_apply_transposed(&d->p_1, &answer->e));
     }
     for (int i = 0; i < freedom; i++) {
-        double weighted = -s1 * a->weight[v + i] * answer->l[i];
+        double weighted = -a->weight[v + i] * (s1 * answer->l[i] + spread * answer->r0[i]);
         out->b[0] = vec6_sub(out->b[0], vec6_scale(j->has_0 * source->tau[i], d->l_0[i]));
         out->b[1] = vec6_sub(out->b[1], vec6_scale(j->has_1 * source->tau[i], d->l_1[i]));
         out->p[0] = vec6_add(out->p[0], vec6_scale(j->has_0 * weighted, d->l_0[i]));
@@ -213,9 +213,10 @@ double full_eta_pair(const articulated *a, int n, const art_answer *x, const art
 {
     const join_joint *j = &a->nodes[n].join;
     int freedom = j->is_locked ? 0 : j->freedom, v = a->parts[a->tree.nodes[n].joint].v;
+    double spread = a->metric.s2 * a->metric.s2;
     double sum = vec6_dot(x->f0, y->e) + vec6_dot(y->f0, x->d);
     for (int i = 0; i < freedom; i++)
-        sum += a->weight[v + i] * x->l[i] * y->l[i];
+        sum += a->weight[v + i] * (x->l[i] * y->l[i] + spread * x->r0[i] * y->r0[i]);
     return sum;
 }
 

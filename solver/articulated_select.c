@@ -46,6 +46,12 @@ HR_RT static void weigh_joints(articulated *a)
     }
 }
 
+articulated_metric articulated_metric_over(double horizon)
+{
+    /* mean of (qd + t qdd)^2 for t in 0 .. T: (qd + T/2 qdd)^2 + T^2/12 qdd^2 */
+    return (articulated_metric){.s0 = 1, .s1 = 0.5 * horizon, .s2 = horizon / sqrt(12.0)};
+}
+
 void articulated_use_metric(articulated *a, articulated_metric metric)
 {
     a->metric = metric;
@@ -211,7 +217,8 @@ HR_RT static double open_node(articulated *a, int n)
     for (int i = 0; i < freedom; i++) {
         double speed = a->state[n] == NODE_ACTIVE ? a->qd[v + i] : 0;
         double r = a->metric.s0 * speed + a->metric.s1 * qdd[i];
-        sum += a->weight[v + i] * r * r;
+        double rest = a->metric.s2 * qdd[i];
+        sum += a->weight[v + i] * (r * r + rest * rest);
     }
     return sum;
 }
@@ -242,7 +249,7 @@ articulated_selected articulated_select(articulated *a, articulated_selection ho
 {
     articulated_selected out = {0};
     if (!a->has_metric)
-        articulated_use_metric(a, (articulated_metric){.s0 = 1, .s1 = 0.02});
+        articulated_use_metric(a, articulated_metric_over(0.02));
     bake_wrenches(a);
     refresh_constants(a);
     sweep_active(a);

@@ -177,8 +177,8 @@ HR_RT static void set_joint_zero(articulated *a, int part, int freedom)
     }
 }
 
-/* An active node whose children are front becomes one rigid body. Its joint's speed is left for
- * the rotor's momentum. */
+/* An active node whose children are front becomes one rigid body. Its joint's speed is zero
+ * already: the metric freezes the forces at the joint, and a damper's must not stay in them. */
 HR_RT static void stop_node(articulated *a, int n)
 {
     const assembly_node *from = &a->tree.nodes[n];
@@ -261,8 +261,8 @@ HR_RT static bool stop_all(articulated *a, int *stopped)
         if (a->chosen[n] == a->stamp)
             continue;
         moves = moves || is_moving(a, n);
-        stop_node(a, n);
         set_joint_zero(a, a->tree.nodes[n].joint, a->nodes[n].join.freedom);
+        stop_node(a, n);
         (*stopped)++;
     }
     return moves;

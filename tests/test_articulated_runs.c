@@ -62,6 +62,7 @@ static void integrators_drift_as_in_the_table(void **state)
 typedef struct run {
     int budget;    /* active joints; 0: all */
     bool is_fixed; /* the top of the tree instead of a selection */
+    bool is_crude; /* joints that stop are just set to zero, the others go on as they were */
     articulated_weights weights;
     articulated_metric metric;
     double hysteresis;
@@ -70,14 +71,14 @@ typedef struct run {
     double push, until; /* N along y, s */
 } run;
 
-/* The joints of the highest nodes of the tree, level by level. */
+/* The joints of the highest nodes of the tree, level by level from the base's side. */
 static void choose_top(articulated *a, int budget)
 {
     const assembly_tree *t = articulated_tree(a);
     bool wanted[BALLS + 1] = {false};
     int count = 0;
     for (int depth = 0; depth < 64 && count < budget; depth++)
-        for (int n = t->node_count - 1; n >= 0 && count < budget; n--)
+        for (int n = 0; n < t->node_count && count < budget; n++)
             if (t->nodes[n].depth == depth && !assembly_node_is_leaf(&t->nodes[n])) {
                 wanted[t->parts[t->nodes[n].joint].body] = true;
                 count++;
@@ -115,74 +116,122 @@ static void push_ball(articulated *a, const run *r, double time)
     articulated_add_wrench(a, r->pushed, vec6_make(vec3_cross(centre, f), f));
 }
 
-/* rms over time and balls of the distance to the run with all joints, over the length (3 m). */
-static double run_error(const run *r)
+static const vec3 CENTRE = {0, 0, -0.1}; /* of a ball, its own frame */
+
+enum { STEPS_MAX = 800 };
+static vec3 all_active[STEPS_MAX][BALLS]; /* where the balls are with every joint active */
+
+static void record_all_active(const run *r)
 {
     model m = models_pendulum(BALLS);
     run all = *r;
     all.budget = 0;
-    articulated *a = start_run(&m, r), *b = start_run(&m, &all);
+    articulated *a = start_run(&m, &all);
+    int steps = (int)(r->seconds / 2e-3 + 0.5);
+    assert_true(steps <= STEPS_MAX);
+    for (int i = 0; i < steps; i++) {
+        push_ball(a, r, i * 2e-3);
+        articulated_step(a);
+        for (int k = 0; k < BALLS; k++)
+            all_active[i][k] = pose_apply(articulated_body_pose(a, k + 1), CENTRE);
+    }
+    articulated_destroy(a);
+    model_free(&m);
+}
+
+/* The selection; the inertia weights are those of the shape at that time. */
+static void choose(articulated *a, const run *r)
+{
+    articulated_metric metric = r->metric;
+    metric.weights = r->weights;
+    if (r->weights == ARTICULATED_WEIGHT_INERTIA)
+        articulated_use_metric(a, metric);
+    double before[BALLS];
+    memcpy(before, articulated_qd(a), sizeof before);
+    (void)articulated_select(
+        a, (articulated_selection){.budget = r->budget, .hysteresis = r->hysteresis});
+    if (r->is_crude)
+        articulated_set_velocity(a, before);
+}
+
+/* rms over time and balls of the distance to the recorded run, over the length (3 m). */
+static double run_error(const run *r)
+{
+    model m = models_pendulum(BALLS);
+    articulated *a = start_run(&m, r);
     double sum = 0;
     int steps = (int)(r->seconds / 2e-3 + 0.5);
     for (int i = 0; i < steps; i++) {
         push_ball(a, r, i * 2e-3);
-        push_ball(b, r, i * 2e-3);
         if (i % 5 == 0 && !r->is_fixed)
-            (void)articulated_select(
-                a, (articulated_selection){.budget = r->budget, .hysteresis = r->hysteresis});
+            choose(a, r);
         articulated_step(a);
-        articulated_step(b);
-        for (int k = 1; k <= BALLS; k++) {
-            vec3 centre = {0, 0, -0.1};
-            vec3 d = vec3_sub(pose_apply(articulated_body_pose(a, k), centre),
-                              pose_apply(articulated_body_pose(b, k), centre));
-            sum += vec3_length_squared(d);
+        for (int k = 0; k < BALLS; k++) {
+            vec3 at = pose_apply(articulated_body_pose(a, k + 1), CENTRE);
+            sum += vec3_length_squared(vec3_sub(at, all_active[i][k]));
         }
     }
     articulated_destroy(a);
-    articulated_destroy(b);
     model_free(&m);
     return sqrt(sum / (steps * BALLS)) / 3.0;
 }
 
 static const articulated_metric PREDICTED = {.s0 = 1, .s1 = 0.02};
 
-/* Experiment A7: a swing of thirty balls. Chaotic enough that factors of 2 to 3 are what can be
- * asked; the order of the methods and the fall with the budget must be there. */
+/* Experiment A7, all of its table: a swing of thirty balls. The numbers are those of a prototype
+ * with a dense mass matrix and brute-force sums, found again by a second one. They have one to
+ * three digits: 9 %, or half a unit of the last place, is asked for. */
 static void a_swing_needs_a_third_of_the_joints(void **state)
 {
     (void)state;
+    static const int budgets[] = {1, 2, 5, 10, 15, 20, 25};
     static const struct {
-        int budget;
-        double expected; /* predicted velocity, identity weights */
-    } rows[] = {{1, 0.43}, {2, 0.20}, {5, 0.049}, {10, 0.0116}, {15, 0.0058}, {20, 0.0002}};
-    for (int i = 0; i < HR_COUNT(rows); i++) {
-        run r = {.budget = rows[i].budget,
-                 .metric = PREDICTED,
-                 .damping = 2e-3,
-                 .seconds = 1.6,
-                 .first_angle = 1};
-        double found = run_error(&r);
-        print_message("swing, %2d active: %.3g (expected %g)\n", rows[i].budget, found,
-                      rows[i].expected);
-        /* the tail is the sensitive part: 20 of 30 joints gave 0.0002 to 0.0023 with other weights
-         */
-        assert_true(found < fmax(2 * rows[i].expected, 0.0023));
-    }
-    run kept = {.budget = 5,
-                .metric = PREDICTED,
-                .hysteresis = 2,
-                .damping = 2e-3,
-                .seconds = 1.6,
-                .first_angle = 1};
-    double with = run_error(&kept);
-    print_message("swing, 5 active with hysteresis: %.3g (expected 0.028)\n", with);
-    assert_true(with < 2.5 * 0.028); /* ties fall differently than in the prototype */
-    kept.hysteresis = 0;
-    kept.weights = ARTICULATED_WEIGHT_INERTIA;
-    double weighted = run_error(&kept);
-    print_message("swing, 5 active, inertia weights: %.3g (expected 0.027)\n", weighted);
-    assert_true(weighted < 2 * 0.027);
+        const char *name;
+        run how;
+        double expected[7]; /* 0: not known */
+    } rows[] = {
+        {"predicted velocity",
+         {.metric = {.s0 = 1, .s1 = 0.02}},
+         {0.43, 0.20, 0.049, 0.0116, 0.0058, 0.0002, 0.0001}},
+        {"with hysteresis",
+         {.metric = {.s0 = 1, .s1 = 0.02}, .hysteresis = 2},
+         {0, 0, 0.028, 0.011, 0.0027, 0.0002, 0}},
+        {"inertia weights",
+         {.metric = {.s0 = 1, .s1 = 0.02}, .weights = ARTICULATED_WEIGHT_INERTIA},
+         {0.43, 0.20, 0.027, 0.0124, 0.0093, 0.0023, 0.0004}},
+        {"acceleration, inertia weights",
+         {.metric = {.s1 = 1}, .weights = ARTICULATED_WEIGHT_INERTIA},
+         {0.43, 0.20, 0.048, 0.023, 0.011, 0.009, 0.002}},
+        {"velocities just zeroed, inertia weights",
+         {.metric = {.s0 = 1, .s1 = 0.02}, .weights = ARTICULATED_WEIGHT_INERTIA, .is_crude = true},
+         {0, 0, 0.41, 0, 0.47, 0, 0}},
+        /* not in the table: digits of the second prototype */
+        {"mean over 20 ms",
+         {.metric = {.s0 = 1, .s1 = 0.01, .s2 = 0.02 / 3.4641016151377544}},
+         {0, 0, 0.0264, 0.0125, 0.0028, 0.0002, 0}},
+        {"mean, with hysteresis",
+         {.metric = {.s0 = 1, .s1 = 0.01, .s2 = 0.02 / 3.4641016151377544}, .hysteresis = 2},
+         {0, 0, 0.0271, 0.0087, 0.0022, 0.0001, 0}},
+        {"top of the tree",
+         {.is_fixed = true},
+         {0.43, 0.20, 0.065, 0.0070, 0.0024, 0.0023, 0.0021}}};
+    for (int i = 0; i < HR_COUNT(rows); i++)
+        for (int k = 0; k < HR_COUNT(budgets); k++) {
+            run r = rows[i].how;
+            double expected = rows[i].expected[k];
+            if (expected == 0)
+                continue;
+            r.budget = budgets[k];
+            r.damping = 2e-3;
+            r.seconds = 1.6;
+            r.first_angle = 1;
+            if (i == 0 && k == 0)
+                record_all_active(&r);
+            double found = run_error(&r);
+            print_message("swing, %s, %2d active: %.3g (expected %g)\n", rows[i].name, budgets[k],
+                          found, expected);
+            assert_near(found, expected, fmax(0.09 * expected, 5e-5));
+        }
 }
 
 /* Experiment A8: a short push near the end. Local excitation: the choice beats the fixed set. */
@@ -202,13 +251,14 @@ static void a_local_push_is_served_by_few_joints(void **state)
                  .pushed = 29,
                  .push = 2,
                  .until = 0.01};
+        record_all_active(&r);
         double adaptive = run_error(&r);
         r.is_fixed = true;
         double fixed = run_error(&r);
         print_message("push, %2d active: adaptive %.3g (expected %g), fixed %.3g (expected %g)\n",
                       rows[i].budget, adaptive, rows[i].adaptive, fixed, rows[i].fixed);
-        assert_true(adaptive < 2 * rows[i].adaptive);
-        assert_true(adaptive < 0.7 * fixed);
+        assert_true(adaptive < 1.04 * rows[i].adaptive); /* half a unit of the last digit */
+        assert_near(fixed, rows[i].fixed, 0.04 * rows[i].fixed);
     }
 }
 
@@ -230,10 +280,11 @@ static void a_constant_pull_stays_within_the_stated_error(void **state)
                      .pushed = 20,
                      .push = 0.4,
                      .until = 10};
+            record_all_active(&r);
             double found = run_error(&r);
             print_message("pull, %2d active, weights %d: %.3g (expected up to %g)\n",
                           rows[i].budget, weights, found, rows[i].most);
-            assert_true(found < 2 * rows[i].most);
+            assert_true(found < rows[i].most);
         }
 }
 
@@ -269,22 +320,21 @@ static void energy_is_accounted_for(void **state)
                       rows[i].budget, 100 * energy / start, 100 * lost / start, 100 * rows[i].kept);
         assert_near((energy + lost) / start, 1, 1e-3);
         assert_true(highest <= start * (1 + 1e-4));
-        assert_near(energy / start, rows[i].kept, 0.05);
+        assert_near(energy / start, rows[i].kept, 0.001);
         articulated_destroy(a);
         model_free(&m);
     }
 }
 
 /* The free wooden man whose left hand a spring pulls 0.54 m: experiment A10 on our own humanoid. */
-static articulated *start_man(const model *m, int budget, bool is_fixed, int hand)
+static articulated *start_man(const model *m, int budget, bool is_fixed)
 {
     articulated_options options = {.gravity = DOWN, .step_s = 2e-3, .use_damping = true};
     articulated *a = articulated_create(m, &options);
     if (budget > 0 && !is_fixed)
-        articulated_use_metric(a, PREDICTED);
+        articulated_use_metric(a, articulated_metric_over(0.02));
     if (budget > 0 && is_fixed)
         choose_top(a, budget);
-    articulated_pin(a, hand, false);
     return a;
 }
 
@@ -302,7 +352,7 @@ static void pull_hand(articulated *a, int hand, vec3 goal)
 static double man_error(const model *m, int budget, bool is_fixed)
 {
     int hand = m->links[model_find_link(m, "left_hand")].body;
-    articulated *a = start_man(m, budget, is_fixed, hand), *b = start_man(m, 0, false, hand);
+    articulated *a = start_man(m, budget, is_fixed), *b = start_man(m, 0, false);
     vec3 goal = vec3_add(articulated_body_pose(a, hand).origin, (vec3){0.4, 0.2, 0.3});
     double sum = 0;
     enum { STEPS = 300 };
@@ -329,16 +379,15 @@ static void a_pulled_hand_follows_with_half_of_the_joints(void **state)
     assert_int_equal(model_make("wooden-man-free", &m), HR_OK);
     static const struct {
         int budget;
-        double most; /* m; the prototype's own humanoid gave 23, 8, 3.4 and 0.6 mm */
-    } rows[] = {{8, 0.046}, {12, 0.016}, {15, 0.0068}, {20, 0.0068}};
+        double most; /* m; what the prototype's own humanoid of this build gave */
+    } rows[] = {{8, 0.023}, {12, 0.008}, {15, 0.0034}, {20, 0.0006}};
     for (int i = 0; i < HR_COUNT(rows); i++) {
         double found = man_error(&m, rows[i].budget, false);
         double fixed = man_error(&m, rows[i].budget, true);
         print_message("man, %2d active: hand %.2f mm, fixed set %.2f mm\n", rows[i].budget,
                       1e3 * found, 1e3 * fixed);
         assert_true(found < rows[i].most);
-        if (rows[i].budget <= 15) /* with 20 the fixed set happens to hold the whole arm */
-            assert_true(found < 0.5 * fixed);
+        assert_true(found < 0.2 * fixed);
     }
     model_free(&m);
 }
