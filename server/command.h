@@ -31,6 +31,7 @@ int cmd_plot(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_dynamics(int argc, char **argv);
 int cmd_make_model(int argc, char **argv);
+int cmd_scenes(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_estop(int argc, char **argv);

@@ -12,6 +12,7 @@ const command command_table[] = {
     {"export", cmd_export, "a recording as CSV, HDF5 or Motion-BIDS"},
     {"plot", cmd_plot, "draw a recording as a picture"},
     {"info", cmd_info, "what a recording, surface, mesh, model or scene contains"},
+    {"scenes", cmd_scenes, "what there is to touch, with pictures"},
     {"ccd", cmd_ccd, "first time of contact of moving features and bodies"},
     {"dynamics", cmd_dynamics, "joint accelerations of a URDF model"},
     {"make-model", cmd_make_model, "write a wooden man or a pendulum as URDF"},

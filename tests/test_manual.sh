@@ -14,4 +14,8 @@ is options_are_completed "$(complete _haptic haptic watch --ra)" --rate
 is parameters_are_completed "$(complete _haptic haptic set safety.max_f)" safety.max_force_n
 is server_options_are_completed "$(complete _hapticd hapticd --rec)" --record
 is scenes_are_completed "$(complete _hapticd hapticd --scene sph)" sphere
+is every_scene_is_completed "$(complete _hapticd hapticd --scene wooden)" wooden-man
+is scenes_are_completed_for_the_list "$(complete _haptic haptic scenes teap)" teapot
+is scenes_are_completed_for_a_replay "$(complete _haptic haptic replay x.mcap --scene teap)" teapot
+is options_of_scenes_are_completed "$(complete _haptic haptic scenes --thu)" --thumbnails
 exit 0
