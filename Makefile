@@ -108,16 +108,16 @@ $(BUILD)/libhaptic.a: $(CLIENT_SRC:%.c=$(BUILD)/%.o)
 	ar rcs $@ $^
 
 # Clients and C++ plug-ins for the tests, against stand-ins of CHAI3D and libnifalcon.
-CLIENTS := $(addprefix $(BUILD)/client/,ten-lines probe chai3d-program chai3d.so nifalcon.so)
-STAND_IN := -Itests/stand_in -Iserver/client
+CLIENTS := $(addprefix $(BUILD)/client/,ten-lines probe nasty chai3d-program chai3d.so nifalcon.so)
+STAND_IN := -Itests/stand_in -Iserver/client -Iserver/client/chai3d
 $(BUILD)/client/ten-lines: tests/client/ten_lines.c $(BUILD)/libhaptic.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $^
-$(BUILD)/client/probe: tests/client/probe.c $(BUILD)/libhaptic.a
+$(BUILD)/client/probe $(BUILD)/client/nasty: $(BUILD)/client/%: tests/client/%.c $(BUILD)/libhaptic.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $^
+	$(CC) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $^ -lm
 $(BUILD)/client/chai3d-program: tests/client/chai3d_program.cpp server/client/chai3d/cHapticdDevice.cpp \
-        $(BUILD)/libhaptic.a server/client/chai3d/cHapticdDevice.h tests/stand_in/chai3d.h
+        $(BUILD)/libhaptic.a server/client/chai3d/*.h tests/stand_in/chai3d.h
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CXXFLAGS)) -o $@ $(filter %.cpp %.a,$^)
 $(BUILD)/client/%.so: devices/plugins/%.cpp tests/stand_in/chai3d.h Makefile

@@ -121,7 +121,7 @@ void config_default(config *out)
                                   .device_stale_fade_s = 0.005,
                                   .device_stale_zero_s = 0.020,
                                   .client_hold_s = 0.050,
-                                  .client_fade_s = 0.050,
+                                  .client_fade_s = 0.020,
                                   .jump_speed_m_per_s = 4,
                                   .estop_button = -1};
     out->device_count = 1;

@@ -106,6 +106,17 @@ HR_RT void board_publish(board_host *b, const tick_record *r)
     __atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
+HR_RT void board_lease(board_host *b, int hand, const servo_command *command)
+{
+    if (!b->shared || hand >= BOARD_HANDS)
+        return;
+    uint64_t *holder = &b->shared->holders[hand];
+    if (command->values[0] > 0)
+        __atomic_store_n(holder, command->client, __ATOMIC_RELEASE);
+    else if (__atomic_load_n(holder, __ATOMIC_RELAXED) == command->client)
+        __atomic_store_n(holder, 0, __ATOMIC_RELEASE);
+}
+
 HR_RT bool board_take(board_host *b, int hand, int64_t now_ns, int64_t hold_ns, servo_command *out)
 {
     if (!b->shared || hand >= BOARD_HANDS)
@@ -128,5 +139,5 @@ HR_RT bool board_take(board_host *b, int hand, int64_t now_ns, int64_t hold_ns, 
                            .client = (uint32_t)c.client,
                            .deadline_ns = c.deadline_ns < latest ? c.deadline_ns : latest,
                            .values = {c.force[0], c.force[1], c.force[2]}};
-    return c.client != 0 && c.deadline_ns > 0;
+    return c.client != 0 && c.client <= UINT32_MAX && c.deadline_ns > 0;
 }

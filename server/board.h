@@ -18,8 +18,11 @@ HR_MUST_USE hr_status board_open(board_host *b, const char *socket_path, int64_t
 void board_add_device(board_host *b, int hand, const char *name, const device_description *about);
 void board_close(board_host *b); /* removes the file; accepts one of zeros */
 
-/* Servo thread. Both do nothing where the board is not open. */
+/* Servo thread. All do nothing where the board is not open. */
 HR_RT void board_publish(board_host *b, const tick_record *record);
+
+/* A lease was given or taken back. */
+HR_RT void board_lease(board_host *b, int hand, const servo_command *command);
 
 /* The client's newest command for a hand, once; false where there is none. The deadline is cut to
  * hold_ns after now_ns. */

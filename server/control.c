@@ -107,12 +107,23 @@ static bool is_owner(int fd)
     return peer.uid == getuid() || peer.uid == 0;
 }
 
+/* Says why and hangs up; a client that does not listen loses nothing. */
+static void refuse(int fd, const char *reason)
+{
+    char text[PROTOCOL_REPLY_MAX];
+    int length = protocol_print_error(NULL, reason, text, sizeof text);
+    if (length > 0)
+        (void)!send(fd, text, (size_t)length, MSG_NOSIGNAL);
+    close(fd);
+}
+
 static void accept_client(control *c)
 {
     int fd = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
-    for (int i = 0; i < SESSIONS_MAX && is_owner(fd); i++) {
+    bool is_known = is_owner(fd);
+    for (int i = 0; i < SESSIONS_MAX && is_known; i++) {
         client *k = &c->clients[i];
         if (k->fd >= 0)
             continue;
@@ -122,7 +133,8 @@ static void accept_client(control *c)
         k->fd = -1;
         break;
     }
-    close(fd);
+    refuse(fd, is_known ? "too many clients: close one of the others"
+                        : "only the user who runs hapticd may use its socket");
 }
 
 static void take_byte(control *c, client *k, char byte, int64_t now_ns)

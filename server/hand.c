@@ -11,7 +11,7 @@
 typedef struct client_force {
     uint32_t holder;
     bool is_leased;
-    bool is_fading;
+    bool is_not_finite;  /* since the last tick the client asked for what is no force */
     vec3 force;          /* N, base frame */
     double level;        /* 0..1 */
     int64_t deadline_ns; /* of the newest command */
@@ -115,13 +115,17 @@ HR_RT static void set_parameter(hand *h, uint32_t key, double value)
     }
 }
 
+/* The desk has already chosen: a lease that comes here is granted. A force of the one before it
+ * fades. */
 HR_RT static void take_lease(client_force *c, const servo_command *command)
 {
     bool wants = command->values[0] > 0;
-    if (wants && !c->is_leased) {
+    if (wants) {
+        if (c->holder != command->client)
+            c->age = c->hold_s;
         c->holder = command->client;
         c->is_leased = true;
-    } else if (!wants && c->is_leased && c->holder == command->client) {
+    } else if (c->holder == command->client) {
         c->is_leased = false;
     }
 }
@@ -129,8 +133,13 @@ HR_RT static void take_lease(client_force *c, const servo_command *command)
 HR_RT static void take_client_force(client_force *c, const servo_command *command)
 {
     vec3 force = {command->values[0], command->values[1], command->values[2]};
-    if (!c->is_leased || c->holder != command->client || !vec3_is_finite(force))
+    if (!c->is_leased || c->holder != command->client)
         return;
+    if (!vec3_is_finite(force)) { /* nothing of this client can be trusted now: its force fades */
+        c->age = c->hold_s;
+        c->is_not_finite = true;
+        return;
+    }
     c->force = force;
     c->level = 1;
     c->age = 0;
@@ -168,6 +177,8 @@ HR_RT void hand_command(hand *h, const servo_command *command)
 /* What a client adds in this tick; fades when it is late, past its deadline or gone. */
 HR_RT static vec3 client_push(client_force *c, int64_t time_ns, double dt, uint32_t *reasons)
 {
+    *reasons |= c->is_not_finite ? REASON_NOT_FINITE | REASON_CLIENT : 0u;
+    c->is_not_finite = false;
     if (!(c->level > 0))
         return (vec3){0, 0, 0};
     c->age += dt;

@@ -56,7 +56,7 @@ const char *protocol_state_name(uint32_t state)
 static const char *const reason_names[] = {
     "not-finite", "clamp",       "slew",         "overspeed", "workspace", "passivity",
     "startup",    "stale-world", "stale-device", "estop",     "fault",     "overrun",
-    "jump",       "frozen",      "client",       "disarmed",  "teleport",  "degraded"};
+    "jump",       "frozen",      "stale-client", "disarmed",  "teleport",  "degraded"};
 
 int protocol_reason_names(uint32_t reasons, char *out, size_t size)
 {

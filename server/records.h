@@ -26,7 +26,7 @@ enum {
     REASON_OVERRUN = 1u << 11,     /* missed periods: force reduced */
     REASON_JUMP = 1u << 12,        /* the device position jumped */
     REASON_FROZEN = 1u << 13,      /* encoders stand still */
-    REASON_CLIENT = 1u << 14,      /* a client's lease ended: its force fades */
+    REASON_CLIENT = 1u << 14,      /* a client is late, gone or not believed: its force fades */
     REASON_DISARMED = 1u << 15,    /* forces are switched off by the operator */
     REASON_TELEPORT = 1u << 16,    /* a body jumped into the hand */
     REASON_DEGRADED = 1u << 17     /* no real-time scheduling: real motors stay off */

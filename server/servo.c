@@ -94,6 +94,8 @@ HR_RT static void apply_command(servo *s, servo_command *command)
         hand_command(s->hands[i].hand, command);
         if (command->kind == COMMAND_ARM)
             enable_device(&s->hands[i]);
+        if (command->kind == COMMAND_LEASE && s->board)
+            board_lease(s->board, i, command);
     }
     count_up(&s->counts.arms, command->kind == COMMAND_ARM);
     trace_push_command(s->recording, command);

@@ -25,44 +25,57 @@ uint32_t lease_desk_new_client(lease_desk *d)
     return client;
 }
 
-bool lease_desk_take(lease_desk *d, uint32_t client, int64_t now_ns, int64_t end_ns)
+bool lease_desk_take(lease_desk *d, uint32_t client, uint32_t hands, int64_t now_ns, int64_t end_ns)
 {
     pthread_mutex_lock(&d->lock);
-    bool is_free = d->holder == 0 || d->holder == client || now_ns >= d->end_ns;
-    if (is_free) {
-        d->holder = client;
-        d->end_ns = end_ns;
+    bool is_free = true;
+    for (int i = 0; i < HANDS_MAX; i++)
+        if (hands >> i & 1)
+            is_free &= d->holder[i] == 0 || d->holder[i] == client || now_ns >= d->end_ns[i];
+    for (int i = 0; i < HANDS_MAX && is_free; i++) {
+        if (!(hands >> i & 1))
+            continue;
+        d->holder[i] = client;
+        d->end_ns[i] = end_ns;
     }
     pthread_mutex_unlock(&d->lock);
     return is_free;
 }
 
-bool lease_desk_holds(lease_desk *d, uint32_t client, int64_t now_ns)
+bool lease_desk_holds(lease_desk *d, uint32_t client, uint32_t hands, int64_t now_ns)
 {
     pthread_mutex_lock(&d->lock);
-    bool holds = d->holder == client && now_ns < d->end_ns;
+    bool holds = true;
+    for (int i = 0; i < HANDS_MAX; i++)
+        if (hands >> i & 1)
+            holds &= d->holder[i] == client && now_ns < d->end_ns[i];
     pthread_mutex_unlock(&d->lock);
     return holds;
 }
 
-bool lease_desk_drop(lease_desk *d, uint32_t client)
+/* Gives back what the client holds of these hands and whose lease ends by then. */
+static uint32_t give_back(lease_desk *d, uint32_t client, uint32_t hands, int64_t end_ns)
 {
+    uint32_t given = 0;
     pthread_mutex_lock(&d->lock);
-    bool held = d->holder == client;
-    if (held)
-        d->holder = 0;
+    for (int i = 0; i < HANDS_MAX; i++) {
+        if (!(hands >> i & 1) || d->holder[i] != client || d->end_ns[i] > end_ns)
+            continue;
+        d->holder[i] = 0;
+        given |= 1u << i;
+    }
     pthread_mutex_unlock(&d->lock);
-    return held;
+    return given;
 }
 
-bool lease_desk_expire(lease_desk *d, uint32_t client, int64_t now_ns)
+uint32_t lease_desk_drop(lease_desk *d, uint32_t client, uint32_t hands)
 {
-    pthread_mutex_lock(&d->lock);
-    bool has_ended = d->holder == client && now_ns >= d->end_ns;
-    if (has_ended)
-        d->holder = 0;
-    pthread_mutex_unlock(&d->lock);
-    return has_ended;
+    return give_back(d, client, hands, INT64_MAX);
+}
+
+uint32_t lease_desk_expire(lease_desk *d, uint32_t client, int64_t now_ns)
+{
+    return give_back(d, client, ~0u, now_ns);
 }
 
 /* --- outbox ----------------------------------------------------------------------------------- */
@@ -116,18 +129,31 @@ session *session_open(session_hub *h)
     return NULL;
 }
 
-/* Without an answer: the client is gone or did not ask. */
-static void end_lease(session_hub *h, const session *s)
+/* Every command comes back through a ring of the same size. No more are sent than fit into that
+ * one, or an answer could be lost and its client would wait for ever. */
+static bool send_to_servo(session_hub *h, const servo_command *command)
 {
-    servo_command end = {.kind = COMMAND_LEASE, .hand = HANDS_MAX, .client = s->client};
-    /* A full ring means that the servo stands still; the force then ends by its own deadline. */
-    door_send(h->door, &end);
+    if ((uint64_t)h->in_flight >= h->door->applied.capacity || !door_send(h->door, command))
+        return false;
+    h->in_flight++;
+    return true;
+}
+
+/* Without an answer: the client is gone or did not ask. */
+static void end_leases(session_hub *h, const session *s, uint32_t hands)
+{
+    for (uint32_t i = 0; i < HANDS_MAX; i++) {
+        servo_command end = {.kind = COMMAND_LEASE, .hand = i, .client = s->client};
+        /* A full ring means that the servo stands still; the force then ends by its own deadline.
+         */
+        if (hands >> i & 1 && i < (uint32_t)h->hand_count)
+            (void)send_to_servo(h, &end);
+    }
 }
 
 void session_close(session_hub *h, session *s)
 {
-    if (lease_desk_drop(h->desk, s->client))
-        end_lease(h, s);
+    end_leases(h, s, lease_desk_drop(h->desk, s->client, ~0u));
     s->client = 0;
 }
 
@@ -136,7 +162,7 @@ static void send_command(session_hub *h, session *s, const protocol_request *req
 {
     servo_command command = request->command;
     command.client = s->client;
-    if (s->pending_count == SESSION_PENDING_MAX || !door_send(h->door, &command)) {
+    if (s->pending_count == SESSION_PENDING_MAX || !send_to_servo(h, &command)) {
         answer_error(s, request, "too many commands on their way");
         return;
     }
@@ -146,11 +172,18 @@ static void send_command(session_hub *h, session *s, const protocol_request *req
     s->pending_count++;
 }
 
+/* The hands that a request means, as bits. */
+static uint32_t hands_of(const session_hub *h, const protocol_request *request)
+{
+    uint32_t hand = request->command.hand;
+    return hand < HANDS_MAX ? 1u << hand : (1u << h->hand_count) - 1;
+}
+
 static void take_lease(session_hub *h, session *s, const protocol_request *request, int64_t now_ns)
 {
     int64_t end_ns = now_ns + (int64_t)(request->seconds * NS_PER_S);
-    if (!lease_desk_take(h->desk, s->client, now_ns, end_ns)) {
-        answer_error(s, request, "another client holds the lease");
+    if (!lease_desk_take(h->desk, s->client, hands_of(h, request), now_ns, end_ns)) {
+        answer_error(s, request, "another client holds the lease of this hand");
         return;
     }
     protocol_request timed = *request;
@@ -160,7 +193,7 @@ static void take_lease(session_hub *h, session *s, const protocol_request *reque
 
 static void push_force(session_hub *h, session *s, const protocol_request *request, int64_t now_ns)
 {
-    if (!lease_desk_holds(h->desk, s->client, now_ns)) {
+    if (!lease_desk_holds(h->desk, s->client, hands_of(h, request), now_ns)) {
         answer_error(s, request, "no lease: ask for one with {\"op\":\"lease\"}");
         return;
     }
@@ -209,7 +242,7 @@ void session_line(session_hub *h, session *s, const char *line, size_t length, i
         take_lease(h, s, &request, now_ns);
         break;
     case PROTOCOL_RELEASE:
-        if (lease_desk_drop(h->desk, s->client))
+        if (lease_desk_drop(h->desk, s->client, hands_of(h, &request)))
             send_command(h, s, &request);
         else
             answer_error(s, &request, "no lease to give back");
@@ -236,6 +269,7 @@ static void take_applied(session_hub *h)
 {
     servo_command command;
     while (ring_pop(&h->door->applied, &command)) {
+        h->in_flight--;
         session *s = find_client(h, command.client);
         if (!s || s->pending_count == 0)
             continue;
@@ -273,8 +307,7 @@ void session_poll(session_hub *h, int64_t now_ns)
         session *s = &h->sessions[i];
         if (s->client == 0)
             continue;
-        if (lease_desk_expire(h->desk, s->client, now_ns))
-            end_lease(h, s);
+        end_leases(h, s, lease_desk_expire(h->desk, s->client, now_ns));
         if (is_new)
             stream(s, &h->newest, now_ns);
     }

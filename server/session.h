@@ -10,12 +10,13 @@
 #include "server/door.h"
 #include "server/protocol.h"
 
-/* Who may command forces: one client at a time, until its lease runs out. Threads of normal
- * priority only; the servo never looks here, it gets COMMAND_LEASE. */
+/* Who may command forces: one client at a time for each hand, until its lease runs out. Threads of
+ * normal priority only; the servo never looks here, it gets COMMAND_LEASE. `hands` are
+ * bits. */
 typedef struct lease_desk {
     pthread_mutex_t lock;
-    uint32_t holder; /* client; 0: nobody */
-    int64_t end_ns;
+    uint32_t holder[HANDS_MAX]; /* client; 0: nobody */
+    int64_t end_ns[HANDS_MAX];
     uint32_t clients; /* numbers given out so far, over all doors */
 } lease_desk;
 
@@ -23,17 +24,18 @@ void lease_desk_init(lease_desk *d);
 void lease_desk_destroy(lease_desk *d);
 uint32_t lease_desk_new_client(lease_desk *d);
 
-/* Takes or renews; false where another client holds it. */
-bool lease_desk_take(lease_desk *d, uint32_t client, int64_t now_ns, int64_t end_ns);
+/* Takes or renews; false, and nothing is changed, where another client holds one of them. */
+bool lease_desk_take(lease_desk *d, uint32_t client, uint32_t hands, int64_t now_ns,
+                     int64_t end_ns);
 
-/* Is it held by this client at this time? */
-bool lease_desk_holds(lease_desk *d, uint32_t client, int64_t now_ns);
+/* Does this client hold them at this time? */
+bool lease_desk_holds(lease_desk *d, uint32_t client, uint32_t hands, int64_t now_ns);
 
-/* Gives it back; true where this client held it (run out or not). */
-bool lease_desk_drop(lease_desk *d, uint32_t client);
+/* Gives back what this client holds of them (run out or not); returns which. */
+uint32_t lease_desk_drop(lease_desk *d, uint32_t client, uint32_t hands);
 
-/* True once, when the lease of this client has run out; it is given back. */
-bool lease_desk_expire(lease_desk *d, uint32_t client, int64_t now_ns);
+/* Gives back what has run out, once; returns which. */
+uint32_t lease_desk_expire(lease_desk *d, uint32_t client, int64_t now_ns);
 
 enum {
     SESSIONS_MAX = 32, /* clients of one door */
@@ -63,6 +65,7 @@ typedef struct session_hub {
     int64_t hold_ns; /* how long a client's force lives without renewal */
     session_status status;
     void *context;
+    int in_flight; /* commands at the servo whose answer has not come: never more than fit back */
     bool has_report;
     servo_report newest;
     session sessions[SESSIONS_MAX];

@@ -144,7 +144,7 @@ const char *trace_reason_name(int bit)
     static const char *const names[] = {
         "not_finite", "clamp",       "slew",         "overspeed", "workspace", "passivity",
         "startup",    "stale_world", "stale_device", "estop",     "fault",     "overrun",
-        "jump",       "frozen",      "client",       "disarmed",  "teleport",  "degraded",
+        "jump",       "frozen",      "stale_client", "disarmed",  "teleport",  "degraded",
     };
     return bit >= 0 && bit < HR_COUNT(names) ? names[bit] : NULL;
 }

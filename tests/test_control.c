@@ -141,6 +141,65 @@ static void only_the_holder_of_the_lease_may_push(void **state)
     assert_near(c.values[0], 1.0, 0.0);
 }
 
+/* Two programs, each with a hand of its own; a third one may not have both. */
+static void every_hand_has_its_own_lease(void **state)
+{
+    fixture *f = *state;
+    f->hub.hand_count = 2;
+    session *a = session_open(&f->hub);
+    session *b = session_open(&f->hub);
+    session *both = session_open(&f->hub);
+    servo_command c = {0};
+    say(f, a, "{\"op\":\"lease\",\"hand\":0}");
+    say(f, b, "{\"op\":\"lease\",\"hand\":1}");
+    say(f, both, "{\"op\":\"lease\"}");
+    assert_non_null(strstr(heard(both), "another client holds the lease"));
+    say(f, a, "{\"op\":\"force\",\"force_n\":[0,0,1],\"hand\":0}");
+    assert_int_equal(apply(f, 1, &c), 3);
+    assert_int_equal(c.hand, 0);
+    say(f, a, "{\"op\":\"force\",\"force_n\":[0,0,1]}"); /* both hands */
+    session_poll(&f->hub, 0);
+    assert_non_null(strstr(heard(a), "no lease"));
+
+    uint32_t client = a->client;
+    session_close(&f->hub, a);
+    assert_int_equal(apply(f, 2, &c), 1);
+    assert_int_equal(c.kind, COMMAND_LEASE);
+    assert_int_equal(c.client, client);
+    assert_int_equal(c.hand, 0);
+    say(f, b, "{\"op\":\"lease\"}");
+    say(f, b, "{\"op\":\"force\",\"force_n\":[0,0,1]}");
+    assert_int_equal(apply(f, 3, &c), 2);
+    assert_int_equal(c.kind, COMMAND_CLIENT_FORCE);
+}
+
+/* Clients that ask for more than the servo can answer at once are told so; every answer comes. */
+static void no_answer_is_lost_when_many_ask_at_once(void **state)
+{
+    fixture *f = *state;
+    session *asking[SESSIONS_MAX];
+    int sent = 0;
+    int answered = 0;
+    for (int i = 0; i < SESSIONS_MAX; i++)
+        asking[i] = session_open(&f->hub);
+    for (int round = 0; round < 20; round++) {
+        servo_command c = {0};
+        for (int i = 0; i < SESSIONS_MAX; i++)
+            for (int n = 0; n < 8; n++, sent++)
+                say(f, asking[i], "{\"op\":\"arm\"}");
+        (void)apply(f, 1, &c); /* twice between two looks at the answers */
+        for (int i = 0; i < SESSIONS_MAX; i++, sent++)
+            say(f, asking[i], "{\"op\":\"arm\"}");
+        (void)apply(f, 2, &c);
+        session_poll(&f->hub, 0);
+        for (int i = 0; i < SESSIONS_MAX; i++)
+            for (const char *at = heard(asking[i]); (at = strchr(at, '\n')); at++)
+                answered++;
+    }
+    assert_int_equal(answered, sent);
+    assert_int_equal(f->hub.in_flight, 0);
+}
+
 static void a_lease_that_runs_out_ends_at_the_servo(void **state)
 {
     fixture *f = *state;
@@ -380,6 +439,8 @@ int main(void)
         WITH_FIXTURE(a_command_is_answered_with_the_tick_it_was_applied_at),
         WITH_FIXTURE(answers_go_to_the_client_that_asked),
         WITH_FIXTURE(only_the_holder_of_the_lease_may_push),
+        WITH_FIXTURE(every_hand_has_its_own_lease),
+        WITH_FIXTURE(no_answer_is_lost_when_many_ask_at_once),
         WITH_FIXTURE(a_lease_that_runs_out_ends_at_the_servo),
         WITH_FIXTURE(a_client_that_goes_away_loses_its_lease),
         WITH_FIXTURE(watchers_get_states_at_their_rate_and_slow_ones_lose_them),

@@ -158,7 +158,6 @@ static void client_needs_the_lease(void **state)
     assert_true(vec3_length(r.record.force) == 0);
 
     rig_command(&r, (servo_command){.kind = COMMAND_LEASE, .client = 3, .values = {1}});
-    rig_command(&r, (servo_command){.kind = COMMAND_LEASE, .client = 4, .values = {1}});
     push.deadline_ns = r.record.time_ns + 10500000;
     rig_command(&r, push);
     servo_command other = {.kind = COMMAND_CLIENT_FORCE, .client = 4, .values = {0, 5, 0}};
@@ -178,6 +177,57 @@ static void client_needs_the_lease(void **state)
         assert_true(r.record.reasons & REASON_CLIENT);
     }
     assert_true(last == 0);
+    rig_stop(&r);
+}
+
+/* The desk gave the lease to another: the first one's force fades from that tick on, and its
+ * further wishes count for nothing. */
+static void a_new_lease_ends_the_force_of_the_one_before(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r);
+    rig_start(&r);
+    rig_open_gate(&r, (vec3){0, 0, 0.01});
+    rig_command(&r, (servo_command){.kind = COMMAND_LEASE, .client = 3, .values = {1}});
+    servo_command first = {.kind = COMMAND_CLIENT_FORCE, .client = 3, .values = {1, 0, 0}};
+    servo_command second = {.kind = COMMAND_CLIENT_FORCE, .client = 4, .values = {0, 1, 0}};
+    rig_command(&r, first);
+    rig_tick(&r, (vec3){0, 0, 0.01});
+    assert_vec3_near(r.record.force, ((vec3){1, 0, 0}), 1e-12);
+
+    rig_command(&r, (servo_command){.kind = COMMAND_LEASE, .client = 4, .values = {1}});
+    rig_command(&r, first);
+    rig_tick(&r, (vec3){0, 0, 0.01});
+    assert_true(r.record.force.x < 1);
+    assert_true(r.record.reasons & REASON_CLIENT);
+    rig_command(&r, second);
+    rig_tick(&r, (vec3){0, 0, 0.01});
+    assert_vec3_near(r.record.force, ((vec3){0, 1, 0}), 1e-12);
+    rig_stop(&r);
+}
+
+/* A client that asks for what is no number is not believed any more: its force fades at once. */
+static void a_force_that_is_no_number_ends_the_clients_force(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r);
+    rig_start(&r);
+    rig_open_gate(&r, (vec3){0, 0, 0.01});
+    rig_command(&r, (servo_command){.kind = COMMAND_LEASE, .client = 3, .values = {1}});
+    servo_command push = {.kind = COMMAND_CLIENT_FORCE, .client = 3, .values = {1, 0, 0}};
+    rig_command(&r, push);
+    rig_tick(&r, (vec3){0, 0, 0.01});
+
+    push.values[1] = (double)NAN;
+    rig_command(&r, push);
+    rig_tick(&r, (vec3){0, 0, 0.01});
+    assert_true(r.record.force.x < 1);
+    assert_int_equal(r.record.reasons, REASON_NOT_FINITE | REASON_CLIENT);
+    for (int i = 0; i < 51; i++)
+        rig_tick(&r, (vec3){0, 0, 0.01});
+    assert_true(vec3_length(r.record.force) == 0);
     rig_stop(&r);
 }
 
@@ -218,6 +268,8 @@ int main(void)
         cmocka_unit_test(scale_keeps_the_felt_stiffness_bounded),
         cmocka_unit_test(parameters_and_commands_are_obeyed),
         cmocka_unit_test(client_needs_the_lease),
+        cmocka_unit_test(a_new_lease_ends_the_force_of_the_one_before),
+        cmocka_unit_test(a_force_that_is_no_number_ends_the_clients_force),
         cmocka_unit_test(the_estop_button_of_the_device_stops_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

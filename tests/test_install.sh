@@ -7,7 +7,7 @@ if ${MAKE:-make} -s BUILD="$BUILD" install DESTDIR="$folder" > "$folder/log" 2>&
 else echo "not ok make install works"; cat "$folder/log"; exit 1; fi
 for file in bin/hapticd bin/haptic lib/libhaptic.so lib/libhaptic.a lib/hapticd/example.so include/haptic.h \
     include/chai3d-hapticd/cHapticdDevice.h share/hapticd/scenes/sphere.scene share/man/man8/hapticd.8 \
-    share/man/man1/haptic-doctor.1 share/bash-completion/completions/haptic lib/udev/rules.d/70-hapticd.rules \
+    share/man/man1/haptic-doctor.1 share/man/man3/libhaptic.3 include/chai3d-hapticd/CMyCustomDevice.h share/bash-completion/completions/haptic lib/udev/rules.d/70-hapticd.rules \
     lib/systemd/system/hapticd.service lib/sysusers.d/hapticd.conf; do
     [ -s "$folder/usr/local/$file" ] && echo "ok $file" || echo "not ok $file"
 done

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BOARD_HANDS = 4, BOARD_VERSION = 1 };
+enum { BOARD_HANDS = 4, BOARD_VERSION = 2 };
 #define BOARD_MAGIC 0x3144524250414848ull /* "HHAPBRD1" */
 
 /* What the servo shows; every member is 8 bytes. */
@@ -24,7 +24,6 @@ typedef struct board_state {
     double proxy[3], tool[3];                       /* m, scene */
     double force[3];                                /* N, base frame, sent to the device */
     uint64_t buttons, valid, flags, reasons, state; /* DEVICE_HAS_*, DEVICE_IS_*, REASON_* */
-    uint64_t client;                                /* that holds the lease; 0: nobody */
 } board_state;
 
 typedef struct board_command {
@@ -60,7 +59,8 @@ typedef struct board {
     uint64_t magic, version, size;
     int64_t period_ns;
     uint64_t hand_count;
-    uint64_t is_open; /* 0 once the server has ended */
+    uint64_t is_open;              /* 0 once the server has ended */
+    uint64_t holders[BOARD_HANDS]; /* client with the lease; 0: nobody. The server writes */
     board_device devices[BOARD_HANDS];
     board_slot states[BOARD_HANDS];  /* the server writes */
     board_order orders[BOARD_HANDS]; /* the client with the lease writes */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct haptic_client {
     int hand;
     board *shared;
     uint64_t client; /* 0: no lease */
+    unsigned asked;  /* number of the last request */
     int64_t renewed_ns;
     uint64_t seen_tick;
     haptic_state last;
@@ -72,34 +74,60 @@ static int receive_line(haptic_client *c, char *out, size_t size)
     return fail(c, "the server's answer is too long");
 }
 
+/* Asks for the lease or renews it; its answer carries the number. */
+static int ask_lease(haptic_client *c)
+{
+    char line[128];
+    snprintf(line, sizeof line, "{\"op\":\"lease\",\"id\":%u,\"seconds\":%g,\"hand\":%d}\n",
+             ++c->asked, lease_s, c->hand);
+    c->renewed_ns = now_ns();
+    return send_line(c, line);
+}
+
+/* The text between the quotes that follow `key` in an answer, or all of it. */
+static int fail_with_answer(haptic_client *c, const char *line)
+{
+    const char *text = strstr(line, "\"error\":\"");
+    text = text ? text + 9 : line;
+    size_t length = text == line ? strlen(line) : strcspn(text, "\"");
+    snprintf(c->error, sizeof c->error, "%.*s", (int)length, text);
+    return -1;
+}
+
+/* Answers of earlier requests may still come first; only the one with this number counts. A refusal
+ * without any number is the server's last word: it takes no more clients. */
 static int take_lease(haptic_client *c)
 {
     char line[1024];
-    snprintf(line, sizeof line, "{\"op\":\"lease\",\"seconds\":%g,\"hand\":%d}\n", lease_s,
-             c->hand);
-    if (send_line(c, line) != 0 || receive_line(c, line, sizeof line) != 0)
+    char mark[32];
+    if (ask_lease(c) != 0)
         return -1;
+    snprintf(mark, sizeof mark, "\"id\":%u,", c->asked);
+    do {
+        if (receive_line(c, line, sizeof line) != 0)
+            return -1;
+    } while (strstr(line, "\"id\":") && !strstr(line, mark));
     const char *number = strstr(line, "\"client\":");
-    if (!strstr(line, "\"ok\":true") || !number) {
-        const char *reason = strstr(line, "\"error\":");
-        return fail(c, reason ? reason + 8 : line);
-    }
+    if (!strstr(line, "\"ok\":true") || !number)
+        return fail_with_answer(c, line);
     c->client = strtoull(number + 9, NULL, 10);
-    c->renewed_ns = now_ns();
     return 0;
 }
 
-/* Without waiting: answers of renewals are read and thrown away later. */
-static int renew_lease(haptic_client *c)
+/* A few times per lease: renews it without waiting for the answer (the board tells who holds it),
+ * and notices a server that was killed. */
+static int keep_alive(haptic_client *c)
 {
-    char line[128];
     char waste[4096];
-    while (recv(c->fd, waste, sizeof waste, MSG_DONTWAIT) > 0)
-        ;
-    snprintf(line, sizeof line, "{\"op\":\"lease\",\"seconds\":%g,\"hand\":%d}\n", lease_s,
-             c->hand);
+    ssize_t count;
+    if (now_ns() - c->renewed_ns < renew_ns)
+        return 0;
     c->renewed_ns = now_ns();
-    return send_line(c, line);
+    while ((count = recv(c->fd, waste, sizeof waste, MSG_DONTWAIT)) > 0)
+        ;
+    if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+        return fail(c, "the server has ended");
+    return c->client ? ask_lease(c) : 0;
 }
 
 /* --- opening ------------------------------------------------------------------------------------
@@ -258,7 +286,7 @@ int haptic_read(haptic_client *c, haptic_state *out)
     board_state now;
     if (!__atomic_load_n(&c->shared->is_open, __ATOMIC_ACQUIRE))
         return fail(c, "the server has ended");
-    if (copy_state(c, &now) != 0)
+    if (keep_alive(c) != 0 || copy_state(c, &now) != 0)
         return -1;
     take_over(c, &now);
     c->seen_tick = now.tick;
@@ -289,15 +317,32 @@ int haptic_wait(haptic_client *c, haptic_state *out)
 /* --- force --------------------------------------------------------------------------------------
  */
 
-int haptic_force(haptic_client *c, const double force[3], double seconds)
+int haptic_lease(haptic_client *c)
 {
-    int64_t now = now_ns();
     if (!__atomic_load_n(&c->shared->is_open, __ATOMIC_ACQUIRE))
         return fail(c, "the server has ended");
-    if (c->client == 0 && take_lease(c) != 0)
+    uint64_t holder = __atomic_load_n(&c->shared->holders[c->hand], __ATOMIC_ACQUIRE);
+    if (c->client != 0 && holder == c->client)
+        return keep_alive(c);
+    if (c->client != 0 && holder != 0) { /* this program slept and somebody else came */
+        c->client = 0;
+        return fail(c, "another client has taken the lease");
+    }
+    c->client = 0;
+    return take_lease(c);
+}
+
+int haptic_force(haptic_client *c, const double force[3], double seconds)
+{
+    if (!isfinite(force[0]) || !isfinite(force[1]) || !isfinite(force[2]))
+        return fail(c, "the force is not a finite number");
+    if (!(seconds > 0))
+        return fail(c, "the time of a force must be more than zero");
+    if (haptic_lease(c) != 0)
         return -1;
-    if (now - c->renewed_ns > renew_ns && renew_lease(c) != 0)
-        return -1;
+    int64_t now = now_ns();
+    if (seconds > lease_s)
+        seconds = lease_s;
     board_command command = {.client = c->client,
                              .deadline_ns = now + (int64_t)(seconds * 1e9),
                              .force = {force[0], force[1], force[2]}};
@@ -314,13 +359,13 @@ int haptic_force(haptic_client *c, const double force[3], double seconds)
 
 void haptic_release(haptic_client *c)
 {
-    char waste[4096];
+    char line[64];
     if (c->client == 0)
         return;
     c->client = 0;
-    (void)send_line(c, "{\"op\":\"release\"}\n");
-    while (recv(c->fd, waste, sizeof waste, MSG_DONTWAIT) > 0)
-        ;
+    snprintf(line, sizeof line, "{\"op\":\"release\",\"id\":%u,\"hand\":%d}\n", ++c->asked,
+             c->hand);
+    (void)send_line(c, line);
 }
 
 const char *haptic_error(const haptic_client *c)

@@ -14,9 +14,9 @@
  *     }
  *
  * Link with -lhaptic. SI units; axes of the device: x toward the operator, y right, z up. One
- * client at a time holds the force lease; the first haptic_force takes it and the following ones
- * renew it. A force lives until its deadline, then it fades; all limits of the server apply. Forces
- * of a client that ends, or is killed, fade at once. One thread per client. */
+ * client at a time holds the force lease of a hand; the first haptic_force takes it and the
+ * following ones renew it. A force lives until its deadline, then it fades; all limits of the
+ * server apply. Forces of a client that ends, or is killed, fade at once. One thread per client. */
 #ifndef HAPTIC_H
 #define HAPTIC_H
 
@@ -69,8 +69,13 @@ int haptic_read(haptic_client *c, haptic_state *out);
  * the server has ended or stood still for 200 ms. */
 int haptic_wait(haptic_client *c, haptic_state *out);
 
-/* Asks for this force (N) for at most `seconds`. 0; -1 where another client holds the lease or the
- * server is gone; haptic_error says which. */
+/* Takes the force lease of this hand, or keeps it; haptic_read and haptic_wait keep it as well. 0;
+ * -1 where another client holds it or the server is gone; haptic_error says which. */
+int haptic_lease(haptic_client *c);
+
+/* Asks for this force (N) for at most `seconds` (the server may hold it for less), and takes the
+ * lease where need be. 0; -1 as for haptic_lease, and for a force or a time that is none: then
+ * nothing is sent and the last force lives out its time. */
 int haptic_force(haptic_client *c, const double force[3], double seconds);
 
 /* Gives the lease back; the force fades. */

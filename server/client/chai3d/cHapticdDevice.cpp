@@ -43,17 +43,36 @@ cHapticdDevice::cHapticdDevice(const std::string &a_socket, unsigned int a_hand)
     s.m_leftHand = s.m_rightHand = true;
 }
 
+unsigned int cHapticdDevice::getNumDevices(const std::string &a_socket)
+{
+    unsigned int count = 0;
+    haptic_client *client = NULL;
+    while ((client = haptic_open(a_socket.empty() ? NULL : a_socket.c_str(), (int)count, NULL, 0))) {
+        haptic_close(client);
+        count++;
+    }
+    return count;
+}
+
+cGenericHapticDevicePtr cHapticdDevice::create(const std::string &a_socket, unsigned int a_hand)
+{
+    std::shared_ptr<cHapticdDevice> device = std::make_shared<cHapticdDevice>(a_socket, a_hand);
+    if (device->isDeviceAvailable())
+        return device;
+    return std::make_shared<cGenericHapticDevice>(a_hand);
+}
+
 cHapticdDevice::~cHapticdDevice()
 {
     haptic_close(m_client);
 }
 
-// The lease comes with the first force, so that a program that only looks does not take it.
+// One owner at a time: a device whose forces another program commands does not open.
 bool cHapticdDevice::open()
 {
     if (!m_client)
         return C_ERROR;
-    m_deviceReady = haptic_read(m_client, &m_state) == 0;
+    m_deviceReady = haptic_read(m_client, &m_state) == 0 && haptic_lease(m_client) == 0;
     return m_deviceReady;
 }
 
@@ -130,14 +149,16 @@ bool cHapticdDevice::setForceAndTorqueAndGripperForce(const cVector3d &a_force,
                                                       const cVector3d &a_torque,
                                                       const double a_gripperForce)
 {
-    if (!m_deviceReady)
-        return C_ERROR;
     const double force[3] = {a_force.x(), a_force.y(), a_force.z()};
-    bool is_sent = haptic_force(m_client, force, hold_s) == 0;
+    bool is_sent = m_deviceReady && haptic_force(m_client, force, hold_s) == 0;
     m_prevForce = a_force;
     m_prevTorque = a_torque;
     m_prevGripperForce = a_gripperForce;
-    return haptic_wait(m_client, &m_state) == 0 && is_sent;
+    if (m_deviceReady && haptic_wait(m_client, &m_state) == 0)
+        return is_sent;
+    // Without a server, or after its end, the base class's pause keeps the program near 1 kHz.
+    (void)cGenericHapticDevice::setForceAndTorqueAndGripperForce(a_force, a_torque, a_gripperForce);
+    return C_ERROR;
 }
 
 std::string cHapticdDevice::lastError() const

@@ -6,8 +6,12 @@
 //     tool->start();
 //
 // Axes and units are CHAI3D's already. One snapshot per getPosition: the other getters serve the
-// same tick. The setter blocks until the server's next tick, which locks the program's loop to the
-// servo. All of the server's limits apply to the force; it is held 5 ms at most.
+// same tick. open() takes the force lease of the hand: one owner at a time. The setter blocks until
+// the server's next tick, which locks the program's loop to the servo. All of the server's limits
+// apply to the force; it is held 5 ms at most. A read that fails leaves the last pose and says so.
+//
+// CMyCustomDevice.h beside this file gives the same device under the name that CHAI3D's own device
+// handler looks for.
 #ifndef CHAPTICDDEVICE_H
 #define CHAPTICDDEVICE_H
 
@@ -22,6 +26,13 @@ class cHapticdDevice : public chai3d::cGenericHapticDevice
     // Connects and reads the description; isDeviceAvailable() tells whether that worked.
     explicit cHapticdDevice(const std::string &a_socket = "", unsigned int a_hand = 0);
     virtual ~cHapticdDevice();
+
+    // How many hands the running server has; 0 without a server.
+    static unsigned int getNumDevices(const std::string &a_socket = "");
+
+    // The device, or CHAI3D's harmless null device where no server runs, so that a program goes on.
+    static chai3d::cGenericHapticDevicePtr create(const std::string &a_socket = "",
+                                                  unsigned int a_hand = 0);
 
     virtual bool open();
     virtual bool close();
