@@ -1,9 +1,11 @@
 #include "collide/parametric_shape.h"
 
-#include "collide/witness_point.h"
+#include <stddef.h>
+
+#include "collide/witness_bend.h"
 
 /* Faces whose boxes are looked at in every fourth tick for a stretch of surface that is not
- * followed yet: the 48 faces of a teapot within 12 ms, in which a fast hand makes 6 mm. */
+ * followed yet; the first one in reach is looked at closely. */
 enum { PROBES = 16, PROBE_EVERY = 4 };
 
 /* Two tracks whose feet agree to this share of the size are one, and so are two that are near and
@@ -21,11 +23,18 @@ enum { CURSOR_SHIFT = 16, TRACK_IS_NEAR = 1u << 8 };
 static const double keep_reach = 1.2;
 static const double near_reach = 0.5;
 
+/* Share of a face's parameter range beyond which a forecast is not believed. */
+static const double predict_share = 0.1;
+
+/* A foot that is beside the point's normal by less than this share of the size has arrived. */
+static const double root_share = 1e-4;
+
 /* What one track says of the point. */
 typedef struct reading {
     shape_track track;
     shape_contact contact;
-    double slope; /* m: how far the point is beside the foot's normal */
+    double distance;  /* m, of the track's point */
+    bool has_arrived; /* that is the nearest one around: the contact holds */
 } reading;
 
 HR_RT static witness_place place_of(const witness_body *b, const shape_track *t)
@@ -36,6 +45,11 @@ HR_RT static witness_place place_of(const witness_body *b, const shape_track *t)
     p.x[0] = t->u;
     p.x[1] = t->v;
     p.span = (nurbs_span){0, 0};
+    if (p.feature == WITNESS_FACE) {
+        const body_face *f = &b->body->faces[p.index];
+        p.x[0] = body_face_wrap(f, 0, p.x[0]);
+        p.x[1] = body_face_wrap(f, 1, p.x[1]);
+    }
     witness_place_evaluate(b, &p);
     return p;
 }
@@ -61,19 +75,33 @@ HR_RT static void step_track(const witness_body *b, const shape_track *from, vec
 {
     witness_place p = place_of(b, from);
     witness_touch t = witness_point_step(b, &p, point);
+    witness_bend bend = witness_bend_at(b, &p, &t);
     uint32_t feature = parametric_feature(p.feature, p.index);
     out->track = (shape_track){feature, track_flags(&t, b->size), p.x[0], p.x[1]};
-    out->contact = (shape_contact){p.at.p, t.normal, t.gap, feature, 0};
-    out->slope = t.slope;
+    out->contact = (shape_contact){.point = p.at.p,
+                                   .normal = t.normal,
+                                   .gap = t.gap,
+                                   .feature = feature,
+                                   .bend = bend.normal,
+                                   .lead = {bend.lead[0], bend.lead[1]}};
+    out->distance = sqrt(t.gap * t.gap + t.slope * t.slope);
+    out->has_arrived = t.slope < root_share * b->size && !(out->track.flags & SHAPE_TRACK_DEGRADED);
 }
 
-/* Nearest first. */
+/* Nearest first, after them what is still on its way. */
+HR_RT static bool comes_before(const reading *a, const reading *b)
+{
+    return a->has_arrived == b->has_arrived ? a->distance < b->distance : a->has_arrived;
+}
+
 HR_RT static void sort_readings(reading *r, int count)
 {
     for (int i = 1; i < count; i++) {
+        if (!comes_before(&r[i], &r[i - 1]))
+            continue;
         reading moving = r[i];
         int at = i;
-        for (; at > 0 && fabs(r[at - 1].contact.gap) > fabs(moving.contact.gap); at--)
+        for (; at > 0 && comes_before(&moving, &r[at - 1]); at--)
             r[at] = r[at - 1];
         r[at] = moving;
     }
@@ -114,47 +142,81 @@ HR_RT static double box_distance(const body_face *f, vec3 p)
     return sqrt(dx * dx + dy * dy + dz * dz);
 }
 
-/* The sample of a face that is nearest to the point. */
-HR_RT static const body_sample *nearest_sample(const parametric_body *body, int face, vec3 point)
+/* Squared distances of a face's samples from a point, with a rim that is farther than any. */
+enum { RIM = BODY_GRID + 2 };
+typedef struct sample_map {
+    double squared[RIM * RIM];
+} sample_map;
+
+HR_RT static void map_samples(const body_sample *s, vec3 point, sample_map *out)
 {
-    const int per_face = BODY_GRID * BODY_GRID;
-    const body_sample *best = &body->samples[(long)face * per_face];
-    double least = (double)INFINITY;
-    for (int i = 0; i < per_face; i++) {
-        const body_sample *s = &body->samples[(long)face * per_face + i];
-        double d = vec3_length_squared(vec3_sub(s->p, point));
-        if (d < least) {
-            least = d;
-            best = s;
+    for (int i = 0; i < RIM; i++)
+        for (int j = 0; j < RIM; j++) {
+            bool is_rim = i == 0 || j == 0 || i == RIM - 1 || j == RIM - 1;
+            out->squared[i * RIM + j] =
+                is_rim ? (double)INFINITY : vec3_length_squared(vec3_sub((s++)->p, point));
+        }
+}
+
+/* One valley of the distance per local minimum of the samples. */
+HR_RT static bool is_valley(const sample_map *m, int at)
+{
+    const int around[8] = {-RIM - 1, -RIM, -RIM + 1, -1, 1, RIM - 1, RIM, RIM + 1};
+    for (int k = 0; k < 8; k++)
+        if (m->squared[at + around[k]] < m->squared[at])
+            return false;
+    return true;
+}
+
+/* True if a sample lies next to a point that is followed: the same valley. */
+HR_RT static bool is_followed(const reading *r, int count, const body_sample *s, double cell)
+{
+    for (int i = 0; i < count; i++)
+        if (vec3_distance(r[i].contact.point, s->p) < cell)
+            return true;
+    return false;
+}
+
+/* The nearest valley of one face that nobody follows; NULL where there is none within reach. */
+HR_RT static const body_sample *find_valley(const parametric_body *body, int face, vec3 point,
+                                            double reach, const reading *r, int count)
+{
+    const body_sample *samples = &body->samples[(long)face * BODY_GRID * BODY_GRID];
+    /* the foot of a valley is within a cell of its lowest sample */
+    double cell = 1.5 * body->faces[face].size / (BODY_GRID - 1);
+    double least = (reach + cell) * (reach + cell);
+    const body_sample *best = NULL;
+    sample_map map;
+    map_samples(samples, point, &map);
+    for (int i = 0; i < BODY_GRID * BODY_GRID; i++) {
+        int at = (i / BODY_GRID + 1) * RIM + i % BODY_GRID + 1;
+        if (map.squared[at] < least && is_valley(&map, at) &&
+            !is_followed(r, count, &samples[i], cell)) {
+            least = map.squared[at];
+            best = &samples[i];
         }
     }
     return best;
 }
 
-HR_RT static bool is_followed(const reading *r, int count, uint32_t feature)
-{
-    for (int i = 0; i < count; i++)
-        if (r[i].track.feature == feature)
-            return true;
-    return false;
-}
-
-/* The broad phase: some faces in every fourth tick, in turn; the first near one that nobody follows
- * gets a track. Returns the new count. */
+/* The broad phase: in every fourth tick the next face whose box is in reach; its nearest valley
+ * that nobody follows gets a track, one at a time. Returns the new count. */
 HR_RT static int spawn(const witness_body *b, vec3 point, double reach, uint32_t *cursor,
                        reading *r, int count)
 {
     const parametric_body *body = b->body;
-    bool is_turn = *cursor % PROBE_EVERY == 0;
+    uint32_t faces = (uint32_t)body->face_count;
+    bool is_turn = *cursor % PROBE_EVERY == 0 && r[count - 1].has_arrived;
     uint32_t next = *cursor / PROBE_EVERY;
-    *cursor = (*cursor + 1u) % (uint32_t)(PROBE_EVERY * body->face_count);
-    for (int i = 0; is_turn && i < PROBES && i < body->face_count; i++) {
-        int face = (int)((next + (uint32_t)i) % (uint32_t)body->face_count);
-        *cursor = (uint32_t)(PROBE_EVERY * ((face + 1) % body->face_count) + 1);
-        if (box_distance(&body->faces[face], point) > reach ||
-            is_followed(r, count, parametric_feature(WITNESS_FACE, face)))
+    *cursor = (*cursor + 1u) % (PROBE_EVERY * faces);
+    for (uint32_t i = 0; is_turn && i < PROBES && i < faces; i++) {
+        int face = (int)((next + i) % faces);
+        *cursor = PROBE_EVERY * ((uint32_t)(face + 1) % faces) + 1u;
+        if (box_distance(&body->faces[face], point) > reach)
             continue;
-        const body_sample *s = nearest_sample(body, face, point);
+        const body_sample *s = find_valley(body, face, point, reach, r, count);
+        if (!s)
+            return count;
         shape_track t = {parametric_feature(WITNESS_FACE, face), 0, s->u, s->v};
         step_track(b, &t, point, &r[count]);
         return count + 1;
@@ -199,6 +261,7 @@ HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tr
     shape_track waiting[SHAPE_TRACKS_MAX];
     int waiting_count = 0;
     step_track(&b, &tracker->tracks[0], point, &r[0]);
+    r[0].has_arrived = true; /* what the proxy rests on counts, even on its way */
     int stepped = 1;
     for (int i = 1; i < count; i++) {
         /* what is still on its way down or far moves once per tick, not in every round */
@@ -211,11 +274,8 @@ HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tr
     if (!body->is_convex) {
         sort_readings(r, count);
         count = keep_distinct(r, count, reach, body->size);
-        if (dt > 0.0 && count < SHAPE_TRACKS_MAX && !body->is_planar) {
+        if (dt > 0.0 && count < SHAPE_TRACKS_MAX && !body->is_planar)
             count = spawn(&b, point, reach, &cursor, r, count);
-            sort_readings(r, count);
-            count = keep_distinct(r, count, reach, body->size);
-        }
     }
 
     int written = 0;
@@ -223,18 +283,39 @@ HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tr
     tracker->flags = r[0].track.flags;
     for (int i = 0; i < count; i++) {
         tracker->tracks[i] = r[i].track;
-        if (r[i].track.flags & SHAPE_TRACK_CONVERGED && r[i].contact.gap < near_reach * reach)
+        if (r[i].has_arrived && r[i].contact.gap < near_reach * reach)
             tracker->tracks[i].flags |= TRACK_IS_NEAR;
-        /* beside the nearest, only roots count: on the way down a track says nothing yet */
-        bool is_root = i == 0 || (r[i].track.flags & SHAPE_TRACK_CONVERGED &&
-                                  !(r[i].track.flags & SHAPE_TRACK_DEGRADED));
-        if (is_root && written < room && r[i].contact.gap <= reach)
-            out[written++] = r[i].contact;
+        /* on the way down a track says nothing yet */
+        if (!r[i].has_arrived || written >= room || r[i].contact.gap > reach)
+            continue;
+        r[i].contact.track = (uint32_t)i;
+        out[written++] = r[i].contact;
     }
     for (int i = 0; i < waiting_count && tracker->track_count < SHAPE_TRACKS_MAX; i++)
         tracker->tracks[tracker->track_count++] = waiting[i];
     tracker->tracks[0].flags |= cursor << CURSOR_SHIFT;
     return written;
+}
+
+HR_RT void parametric_shape_predict(const parametric_body *body, shape_tracker *tracker,
+                                    const shape_contact *contacts, int count, vec3 step)
+{
+    for (int i = 0; i < count; i++) {
+        const shape_contact *c = &contacts[i];
+        if (c->track >= tracker->track_count || c->track >= SHAPE_TRACKS_MAX)
+            continue;
+        shape_track *t = &tracker->tracks[c->track];
+        if (t->feature != c->feature || parametric_feature_kind(t->feature) != WITNESS_FACE)
+            continue;
+        const body_face *f = &body->faces[parametric_feature_index(t->feature)];
+        double du = vec3_dot(c->lead[0], step);
+        double dv = vec3_dot(c->lead[1], step);
+        if (fabs(du) < predict_share * (f->high[0] - f->low[0]) &&
+            fabs(dv) < predict_share * (f->high[1] - f->low[1])) {
+            t->u += du;
+            t->v += dv;
+        }
+    }
 }
 
 void parametric_shape_seed(const parametric_body *body, vec3 point, double reach,
@@ -248,8 +329,11 @@ void parametric_shape_seed(const parametric_body *body, vec3 point, double reach
     out->track_count = 1;
     out->tracks[0] = (shape_track){parametric_feature(p.feature, p.index), 0, p.x[0], p.x[1]};
     /* let the other stretches be found and come to rest */
-    int steps = body->is_convex ? 1 : PROBE_EVERY * (body->face_count / PROBES + 1) + 8;
-    for (int i = 0; i < steps; i++)
+    int steps = 8;
+    for (int i = 0; i < body->face_count && !body->is_convex; i++)
+        if (box_distance(&body->faces[i], point) <= reach)
+            steps += PROBE_EVERY;
+    for (int i = 0; i < (body->is_convex ? 1 : steps); i++)
         (void)parametric_shape_follow(body, out, point, 1e-3, reach, contacts, SHAPE_CONTACTS_MAX);
 }
 

@@ -13,6 +13,10 @@ void parametric_shape_seed(const parametric_body *body, vec3 point, double reach
 HR_RT int parametric_shape_follow(const parametric_body *body, shape_tracker *tracker, vec3 point,
                                   double dt, double reach, shape_contact *out, int room);
 
+/* As shape_predict. */
+HR_RT void parametric_shape_predict(const parametric_body *body, shape_tracker *tracker,
+                                    const shape_contact *contacts, int count, vec3 step);
+
 double parametric_shape_radius(const parametric_body *body);
 
 /* A track's feature number: kind and index. */

@@ -23,7 +23,7 @@ HR_RT static void keep_direction(shape_tracker *tracker, vec3 unit, uint32_t fla
 
 HR_RT static void follow_plane(shape_tracker *tracker, vec3 point, shape_contact *out)
 {
-    *out = (shape_contact){{point.x, point.y, 0}, {0, 0, 1}, point.z, 0, 0};
+    *out = (shape_contact){.point = {point.x, point.y, 0}, .normal = {0, 0, 1}, .gap = point.z};
     tracker->tracks[0] = (shape_track){0, SHAPE_TRACK_CONVERGED, point.x, point.y};
     tracker->track_count = 1;
     tracker->flags = SHAPE_TRACK_CONVERGED;
@@ -35,7 +35,8 @@ HR_RT static void follow_sphere(double radius, shape_tracker *tracker, vec3 poin
     double distance = vec3_length(point);
     bool is_lost = distance < 1e-12 * radius;
     vec3 normal = is_lost ? last_direction(tracker) : vec3_scale(1.0 / distance, point);
-    *out = (shape_contact){vec3_scale(radius, normal), normal, distance - radius, 0, 0};
+    *out = (shape_contact){
+        .point = vec3_scale(radius, normal), .normal = normal, .gap = distance - radius};
     keep_direction(tracker, normal,
                    SHAPE_TRACK_CONVERGED | (is_lost ? SHAPE_TRACK_NOT_UNIQUE : 0u));
 }
@@ -55,7 +56,6 @@ HR_RT void shape_follow_capsule(double radius, double half_length, shape_tracker
     out->normal = normal;
     out->gap = distance - radius;
     out->feature = feature;
-    out->reserved = 0;
     keep_direction(tracker, normal,
                    SHAPE_TRACK_CONVERGED | (is_lost ? SHAPE_TRACK_NOT_UNIQUE : 0u));
     tracker->tracks[0].feature = feature;
@@ -121,6 +121,13 @@ HR_RT int shape_follow(const shape *s, shape_tracker *tracker, vec3 point, vec3 
         return 0;
     *out = contact;
     return 1;
+}
+
+HR_RT void shape_predict(const shape *s, shape_tracker *tracker, const shape_contact *contacts,
+                         int count, vec3 step)
+{
+    if (s->kind == SHAPE_PARAMETRIC && !s->tool)
+        parametric_shape_predict(s->surface, tracker, contacts, count, step);
 }
 
 void shape_seed(const shape *s, vec3 point, double reach, shape_tracker *out)

@@ -62,8 +62,10 @@ typedef struct shape_contact {
     vec3 normal;      /* unit, out of the solid, shape frame */
     double gap;       /* m, signed distance of the asked point; negative inside */
     uint32_t feature; /* as in shape_track: the key that survives from tick to tick */
-    uint32_t reserved;
-} shape_contact;
+    uint32_t track;   /* its index among the tracker's */
+    mat3 bend;        /* 1/m: a step of the asked point turns the normal by bend * step */
+    vec3 lead[2];     /* 1/m: ... and moves the track's u and v by lead . step */
+} shape_contact;      /* bend and lead are zero where the shape does not tell */
 
 /* World thread: starts (again) from nothing: the globally nearest features within `reach` of the
  * point. Deterministic. */
@@ -76,6 +78,12 @@ void shape_seed(const shape *s, vec3 point, double reach, shape_tracker *out);
  * and sets SHAPE_TRACK_HELD. */
 HR_RT int shape_follow(const shape *s, shape_tracker *tracker, vec3 point, vec3 velocity, double dt,
                        double reach, shape_contact *out, int room);
+
+/* Servo thread: moves the tracks of these contacts, which shape_follow wrote last, to where their
+ * points should be once the asked point has made this step (shape frame): the next shape_follow
+ * then starts next to its answer. Optional. */
+HR_RT void shape_predict(const shape *s, shape_tracker *tracker, const shape_contact *contacts,
+                         int count, vec3 step);
 
 /* Smallest sphere around the shape's origin that holds it, m; infinite for a plane. */
 double shape_bounding_radius(const shape *s);

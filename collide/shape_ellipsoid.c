@@ -118,7 +118,6 @@ HR_RT void shape_follow_ellipsoid(vec3 semi, shape_tracker *tracker, vec3 point,
     out->normal = vec3_normalize_or((vec3){s.x / semi.x, s.y / semi.y, s.z / semi.z}, s);
     out->gap = vec3_dot(out->normal, vec3_sub(point, out->point));
     out->feature = 0;
-    out->reserved = 0;
     direction_to_chart(s, &track->u, &track->v);
     track->flags = flags;
     tracker->track_count = 1;

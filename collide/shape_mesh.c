@@ -197,7 +197,8 @@ HR_RT static shape_contact contact_at(const touch_mesh *m, const foot *f, vec3 p
     if (is_outside && distance > on_surface && is_on_crease(t, f->b))
         normal = vec3_scale(1 / distance, away);
     double gap = vec3_dot(normal, vec3_sub(point, surface));
-    return (shape_contact){surface, normal, gap, (uint32_t)f->triangle, 0};
+    return (shape_contact){
+        .point = surface, .normal = normal, .gap = gap, .feature = (uint32_t)f->triangle};
 }
 
 /* Above a faceted surface the nearest flat point dwells on edges. The triangles lifted by the

@@ -112,7 +112,9 @@ HR_RT int tool_shape_follow(const shape *s, shape_tracker *tracker, vec3 point,
     tracker->tracks[1] = store(&pair.b, &pair.on_b, 0);
     if (room < 1 || r->distance > reach)
         return 0;
-    *out = (shape_contact){vec3_add_scaled(point, -r->distance, r->normal), r->normal, r->distance,
-                           tracker->tracks[0].feature, 0};
+    *out = (shape_contact){.point = vec3_add_scaled(point, -r->distance, r->normal),
+                           .normal = r->normal,
+                           .gap = r->distance,
+                           .feature = tracker->tracks[0].feature};
     return 1;
 }

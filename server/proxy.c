@@ -5,12 +5,14 @@
 
 enum { ROUNDS_MAX = 8 };
 
-/* A round that moves the proxy by less is the last: 1e-8 m is 1.5e-5 N at 1500 N/m. */
+/* A round that moves the proxy by less is the last: 1e-8 m is 1.5e-5 N at 1500 N/m. Where it goes
+ * along a known curvature, what it leaves is its square over the radius. */
 static const double settled_m = 1e-8;
+static const double settled_curved_m = 2e-6;
 
-/* Room around the proxy in which a round may move it, beyond the way to the tool: both the tool
- * and a body may come 4 mm nearer within a tick (2 m/s each). */
-static const double margin_m = 0.005;
+/* How far a round may move the proxy. Surfaces are known within this and as much again, which a
+ * body may come nearer within a tick (3 m/s). */
+static const double stride_m = 0.003;
 
 /* A proxy deeper in a body than this when the body appears was hit, not touched. */
 static const double touch_m = 1e-6;
@@ -69,6 +71,9 @@ HR_RT static void follow(const proxy *p, proxy_body *b, vec3 at, double dt, doub
     if (dt > 0 && !b->is_new)
         velocity = vec3_scale(1.0 / dt, vec3_sub(point, b->followed));
     const shape *body = &p->shapes[b->shape];
+    if (!b->is_new && !b->is_jumping)
+        shape_predict(body, &b->tracker, b->contacts, b->contact_count,
+                      vec3_sub(point, b->followed));
     b->contact_count =
         body->tool ? tool_shape_follow(body, &b->tracker, point, quat_conjugate(b->now.rotation),
                                        reach, b->contacts, SHAPE_CONTACTS_MAX)
@@ -112,25 +117,75 @@ HR_RT static void gather_planes(const proxy *p, vec3 at, planes *out)
     }
 }
 
-/* The tangent plane of a curved surface makes the rounds converge only linearly, by depth times
- * curvature each. Two steps along one contact measure that rate; the second is then lengthened to
- * where the series would end (Aitken). The plane still separates, so a long step is safe. */
-HR_RT static vec3 lengthened(const search *s, vec3 goal, vec3 moved, vec3 last_slide, vec3 *slide)
+/* Where the proxy would slide on the curved surface that carries it, instead of its tangent plane:
+ * on a surface whose normal turns by B, the point nearest to a goal that is `slide` aside and
+ * `depth` below is (1 - depth B)^-1 slide aside. One step then leaves an error of second order.
+ * False where the surface does not say how it bends, or bends away as fast as the goal is deep. */
+HR_RT static bool curved_slide(const proxy_body *b, const shape_contact *c, vec3 slide,
+                               double depth, vec3 *out)
 {
-    vec3 normal = s->planes.half[s->active[0]].normal;
-    *slide = vec3_reject(moved, normal);
+    const double(*m)[3] = c->bend.m;
+    double trace = m[0][0] + m[1][1] + m[2][2];
+    double squares = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            squares += m[i][k] * m[i][k];
+    if (!(squares > 0))
+        return false;
+    /* B has the normal in its kernel: two eigenvalues, by their sum and product */
+    double sum = depth * trace;
+    double product = 0.5 * depth * depth * (trace * trace - squares);
+    bool is_convex_enough = 1.6 - sum > 0 && 0.64 - 0.8 * sum + product > 0;
+    if (!is_convex_enough)
+        return false;
+    vec3 local = quat_rotate(quat_conjugate(b->now.rotation), slide);
+    vec3 turned = mat3_apply(c->bend, local);
+    local = vec3_add_scaled(vec3_scale(1.0 - sum, local), depth, turned);
+    *out = vec3_scale(1.0 / (1.0 - sum + product), pose_rotate(b->now, local));
+    return true;
+}
+
+/* What a seek remembers from round to round. */
+typedef struct rounds {
+    vec3 slide;     /* m, of the last one */
+    int body;       /* along which, -1: none */
+    bool is_curved; /* it followed the surface's curvature */
+} rounds;
+
+/* Where the surface does not say how it bends: the tangent plane makes the rounds converge only
+ * linearly, by depth times curvature each. Two slides along one contact measure that rate; the
+ * second is then lengthened to where the series would end (Aitken). */
+HR_RT static vec3 measured_slide(vec3 slide, vec3 last_slide)
+{
     double base = vec3_length_squared(last_slide);
-    if (!(base > settled_m * settled_m))
-        return moved;
-    double rate = vec3_dot(*slide, last_slide) / base;
-    if (!(rate > -0.8 && rate < 0.8))
-        return moved;
-    vec3 further = vec3_add_scaled(goal, rate / (1.0 - rate), *slide);
-    vec3 longer;
-    int active[3];
+    double rate = base > settled_m * settled_m ? vec3_dot(slide, last_slide) / base : 0;
+    return rate > -0.8 && rate < 0.8 ? vec3_scale(1.0 / (1.0 - rate), slide) : slide;
+}
+
+/* One plane carries the proxy: replaces the slide along it by the one along the surface, unless
+ * another plane is in the way. The plane still separates, so a long step is safe. */
+HR_RT static vec3 follow_surface(const proxy *p, const search *s, vec3 goal, vec3 moved,
+                                 rounds *last)
+{
+    int active = s->active[0], body = s->planes.body[active];
+    const half_space *plane = &s->planes.half[active];
+    const proxy_body *b = &p->bodies[body];
+    vec3 wanted = vec3_sub(goal, s->at);
+    vec3 slide = vec3_reject(wanted, plane->normal), longer = slide;
+    double depth = -vec3_dot(plane->normal, wanted) - plane->clearance;
+    last->is_curved =
+        curved_slide(b, &b->contacts[s->planes.contact[active]], slide, depth, &longer);
+    if (!last->is_curved && body == last->body)
+        longer = measured_slide(slide, last->slide);
+    last->slide = slide;
+    last->body = body;
+    vec3 more = vec3_sub(longer, slide), next;
+    if (s->planes.count == 1)
+        return vec3_add(moved, more);
+    int held_by[3];
     int count =
-        god_object_move(vec3_sub(further, s->at), s->planes.half, s->planes.count, &longer, active);
-    return count == 1 && active[0] == s->active[0] ? longer : moved;
+        god_object_move(vec3_add(wanted, more), s->planes.half, s->planes.count, &next, held_by);
+    return count == 1 && held_by[0] == active ? next : moved;
 }
 
 /* The allowed step nearest to the wanted one. Where bodies leave no room the proxy goes no deeper
@@ -153,26 +208,22 @@ HR_RT static vec3 step_toward(search *s, vec3 goal)
  * there, carried with their bodies; they hold in the first round. */
 HR_RT static void seek(proxy *p, vec3 start, vec3 goal, double dt, search *s)
 {
-    vec3 slide = {0, 0, 0};
-    int last_body = -1;
+    rounds last = {.body = -1};
     s->at = start;
-    double reach = p->radius + margin_m + vec3_distance(start, goal);
+    double reach = p->radius + 2 * stride_m;
     for (int round = 0; round < ROUNDS_MAX; round++) {
         gather_planes(p, s->at, &s->planes);
-        vec3 moved = step_toward(s, goal);
+        vec3 next = step_toward(s, goal);
         if (s->active_count < 0)
             return;
-        vec3 next = moved;
-        if (s->active_count == 1) {
-            int body = s->planes.body[s->active[0]];
-            vec3 last_slide = body == last_body ? slide : (vec3){0, 0, 0};
-            next = lengthened(s, goal, moved, last_slide, &slide);
-            last_body = body;
-        } else {
-            last_body = -1;
-        }
+        if (s->active_count == 1)
+            next = follow_surface(p, s, goal, next, &last);
+        else
+            last = (rounds){.body = -1};
+        next = vec3_clamp_length(next, stride_m);
         s->at = vec3_add(s->at, next);
-        if (round > 0 && vec3_length_squared(next) < settled_m * settled_m)
+        double enough = last.is_curved ? settled_curved_m : settled_m;
+        if (round > 0 && vec3_length_squared(next) < enough * enough)
             return;
         for (int i = 0; i < p->body_count; i++)
             if (!p->bodies[i].is_gated)
@@ -184,7 +235,7 @@ HR_RT static void seek(proxy *p, vec3 start, vec3 goal, double dt, search *s)
  * hand: it is not felt until the tool is clear of it. */
 HR_RT static void watch_gates(proxy *p, vec3 at, vec3 tool)
 {
-    double reach = p->radius + margin_m + vec3_distance(at, tool);
+    double reach = p->radius + 2 * stride_m + vec3_distance(at, tool);
     for (int i = 0; i < p->body_count; i++) {
         proxy_body *b = &p->bodies[i];
         if (!b->is_new && !b->is_jumping && !b->is_gated)
@@ -344,7 +395,7 @@ HR_RT static vec3 reined(vec3 from, vec3 to, vec3 tool_from, vec3 tool, double d
 HR_RT static void rein_in(proxy *p, vec3 held, vec3 goal, vec3 tool, const proxy_touch *before,
                           search *s)
 {
-    double reach = p->radius + margin_m + vec3_distance(held, goal);
+    double reach = p->radius + 2 * stride_m;
     for (int i = 0; i < p->body_count; i++)
         if (!p->bodies[i].is_gated)
             follow(p, &p->bodies[i], held, 0, reach);

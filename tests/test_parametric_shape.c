@@ -93,6 +93,92 @@ static void broken_trackers_and_points_do_no_harm(void **state)
     parametric_body_free(&b);
 }
 
+/* Where the tracker comes to rest for a point next to the one it rested at. */
+static bool rest_at(const shape *s, shape_tracker t, vec3 p, shape_contact *out)
+{
+    uint32_t feature = t.tracks[0].feature;
+    for (int i = 0; i < 6; i++)
+        (void)shape_follow(s, &t, p, (vec3){0, 0, 0}, 0, 1e3, out, 1);
+    return t.tracks[0].feature == feature;
+}
+
+/* Faces, edges and vertices against central differences. */
+static void bend_and_lead_are_derivatives(void **state)
+{
+    (void)state;
+    const char *files[] = {"config/bodies/egg.json", "config/bodies/blob.json",
+                           "tests/data/bodies/block.json", "tests/data/bodies/lemon_a_cubic.json"};
+    test_random r = test_random_seed(44);
+    int compared[3] = {0};
+    for (int k = 0; k < 4 * test_effort(200); k++) {
+        static parametric_body b;
+        if (k % test_effort(200) == 0) {
+            parametric_body_free(&b);
+            b = load(files[k / test_effort(200)], 1.0);
+        }
+        shape s = {.kind = SHAPE_PARAMETRIC, .surface = &b};
+        vec3 p =
+            vec3_add(vec3_lerp(b.box_low, b.box_high, 0.5), test_random_vec3(&r, 0.6 * b.size));
+        shape_tracker t;
+        shape_contact c, low, high;
+        shape_seed(&s, p, 1e3, &t);
+        if (!rest_at(&s, t, p, &c) || c.gap < 0.02 * b.size || vec3_length(c.lead[0]) > 1e3)
+            continue;
+        double h = 1e-5 * b.size;
+        for (int axis = 0; axis < 3; axis++) {
+            vec3 step = {axis == 0 ? h : 0, axis == 1 ? h : 0, axis == 2 ? h : 0};
+            if (!rest_at(&s, t, vec3_sub(p, step), &low) ||
+                !rest_at(&s, t, vec3_add(p, step), &high))
+                continue;
+            vec3 turn = vec3_scale(0.5 / h, vec3_sub(high.normal, low.normal));
+            double scale = 1.0 / b.size + vec3_length(turn);
+            if (mat3_determinant(c.bend) == 0 && c.bend.m[0][0] == 0 && c.bend.m[1][1] == 0)
+                continue; /* it does not tell */
+            assert_vec3_near(vec3_scale(1.0 / h, mat3_apply(c.bend, step)), turn, 1e-4 * scale);
+            compared[t.tracks[0].feature >> 28]++;
+        }
+    }
+    print_message("%d, %d and %d derivatives at vertices, edges and faces\n", compared[0],
+                  compared[1], compared[2]);
+    assert_true(compared[0] > 20 && compared[1] > 20 && compared[2] > 500);
+}
+
+/* The forecast starts the next step next to its answer. */
+static void a_forecast_saves_the_first_step(void **state)
+{
+    (void)state;
+    parametric_body b = load("config/bodies/blob.json", 1.0);
+    shape s = {.kind = SHAPE_PARAMETRIC, .surface = &b};
+    test_random r = test_random_seed(45);
+    double worst = 0, without = 0;
+    for (int k = 0; k < 300; k++) {
+        vec3 p = vec3_scale(0.028, vec3_normalize_or(test_random_vec3(&r, 1), (vec3){1, 0, 0}));
+        vec3 step = test_random_vec3(&r, 1e-4);
+        shape_tracker t, truth;
+        shape_contact c, exact;
+        shape_seed(&s, p, 1, &t);
+        if (!rest_at(&s, t, p, &c) || shape_follow(&s, &t, p, (vec3){0, 0, 0}, 0, 1, &c, 1) < 1)
+            continue;
+        truth = t;
+        if (!rest_at(&s, truth, vec3_add(p, step), &exact))
+            continue;
+        witness_body w = witness_body_parametric(&b);
+        witness_place before, after;
+        const shape_track *now = &t.tracks[0];
+        witness_place_set(&w, WITNESS_FACE, parametric_feature_index(now->feature), now->u, now->v,
+                          &before);
+        shape_predict(&s, &t, &c, 1, step);
+        witness_place_set(&w, WITNESS_FACE, parametric_feature_index(now->feature), now->u, now->v,
+                          &after);
+        without = fmax(without, vec3_distance(before.at.p, exact.point));
+        worst = fmax(worst, vec3_distance(after.at.p, exact.point));
+    }
+    print_message("0.1 mm steps: the forecast is off by %.1e m, standing still by %.1e m\n", worst,
+                  without);
+    assert_true(worst < 0.1 * without);
+    parametric_body_free(&b);
+}
+
 static void the_parametric_sphere_feels_exact(void **state)
 {
     (void)state;
@@ -197,6 +283,8 @@ int main(void)
         cmocka_unit_test(a_sphere_of_patches_is_a_sphere),
         cmocka_unit_test(seeds_are_globally_nearest),
         cmocka_unit_test(broken_trackers_and_points_do_no_harm),
+        cmocka_unit_test(bend_and_lead_are_derivatives),
+        cmocka_unit_test(a_forecast_saves_the_first_step),
         cmocka_unit_test(the_parametric_sphere_feels_exact),
         cmocka_unit_test(the_blob_is_never_lost),
         cmocka_unit_test(the_teapot_is_never_lost),
