@@ -154,7 +154,8 @@ static hr_status check_body(const scene *s, const scene_body *b, cfg_t *section,
 
 bool scene_body_has_file(const scene_body *body)
 {
-    bool is_made = body->shape == SCENE_ARTICULATED && !strchr(body->file, '.');
+    bool is_made =
+        (body->shape == SCENE_ARTICULATED || body->shape == SCENE_MESH) && !strchr(body->file, '.');
     return body->file[0] && body->shape != SCENE_CABLE && !is_made;
 }
 

@@ -88,8 +88,8 @@ typedef struct scene {
 HR_MUST_USE hr_status scene_load(const char *path, scene *out, hr_error *error);
 HR_MUST_USE hr_status scene_parse(const char *text, const char *name, scene *out, hr_error *error);
 
-/* Does `file` name a file? Cable set-ups and mechanisms that the program makes itself (articulated
- * bodies whose file has no dot) are names only. */
+/* Does `file` name a file? Cable set-ups, and the mechanisms and meshes that the program makes
+ * itself (articulated bodies and meshes whose file has no dot), are names only. */
 bool scene_body_has_file(const scene_body *body);
 
 /* The word that scene files use. */

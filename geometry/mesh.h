@@ -42,4 +42,19 @@ HR_MUST_USE hr_status mesh_make_sphere(double radius, int rings, int segments, m
 HR_MUST_USE hr_status mesh_make_capsule(double radius, double length, int rings, int segments,
                                         mesh *out);
 
+/* An icosahedron whose edges are divided into `frequency` parts: 20 frequency^2 triangles, each
+ * vertex in its direction u (unit) at the distance that the function gives. */
+enum { MESH_FREQUENCY_MAX = 200 };
+typedef double (*mesh_radius)(vec3 u, const void *context);
+HR_MUST_USE hr_status mesh_make_geodesic(int frequency, mesh_radius radius, const void *context,
+                                         mesh *out);
+
+/* Geodesic meshes by name: "ball-N" of radius 1, "blob-N", which is smooth and has hollows; N is
+ * the frequency: "blob-100" has 200 000 triangles. HR_ERR_NOT_FOUND for other names,
+ * HR_ERR_ARGUMENT for an N out of range. */
+HR_MUST_USE hr_status mesh_make(const char *name, mesh *out);
+
+/* The blob's radius in direction u: 1 + 0.12 sin 5x cos(4y + 1) sin(6z + 0.5). */
+double mesh_blob_radius(vec3 u);
+
 #endif

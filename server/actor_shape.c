@@ -30,7 +30,17 @@ static hr_status load_mesh(const scene *s, const scene_body *body, shape *out, h
 {
     mesh m = {0};
     touch_mesh *ready = NULL;
-    hr_status status = mesh_load(body->file, &m, error);
+    hr_status status;
+    if (scene_body_has_file(body)) {
+        status = mesh_load(body->file, &m, error);
+    } else {
+        status = mesh_make(body->file, &m);
+        if (status != HR_OK)
+            error_set(error, status,
+                      "%s:%d: body \"%s\": expected a mesh file, or ball-N or blob-N with N from 1 "
+                      "to %d, found \"%s\"",
+                      s->file, body->line, body->name, MESH_FREQUENCY_MAX, body->file);
+    }
     if (status != HR_OK)
         return status;
     for (int i = 0; i < m.vertex_count; i++)

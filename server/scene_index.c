@@ -39,7 +39,7 @@ static hr_status look_at(scene_entry *e)
             built = scene_survey_make(s, settings, w, &e->survey, &e->error);
         e->is_good = built == HR_OK;
     }
-    if (e->is_good) {
+    if (s && e->is_good) {
         memcpy(e->sentence, s->sentence, sizeof e->sentence);
         memcpy(e->tool_file, s->tool_file, sizeof e->tool_file);
         e->has_script = s->hand_script[0] != '\0';

@@ -19,6 +19,8 @@ check "every scene has a hand script" 0 true jq -e 'all(.[]; .has_hand_script)' 
 # 28 joints, 54 degrees of freedom and 16 008 triangles: geometry/model_make.h
 check "the wooden man is counted" 0 true jq -e '.[] | select(.name == "wooden-man") |
     .bodies == {"articulated": 1} and .joints == 28 and .degrees_of_freedom == 54 and .triangles == 16008' "$work/list.json"
+check "the blob has its 200 000 triangles" 0 true jq -e '.[] | select(.name == "blob") |
+    .bodies == {"mesh": 1} and .triangles == 200000' "$work/list.json"
 check "solids are counted by kind" 0 true jq -e '.[] | select(.name == "solids") |
     .bodies == {"plane": 1, "ellipsoid": 1, "capsule": 1, "box": 1} and .tool.kind == "point"' "$work/list.json"
 check "a tool that is a body is named" 0 true jq -e '.[] | select(.name == "two-bodies") | .tool.kind == "body"' "$work/list.json"
@@ -38,11 +40,13 @@ mkdir "$work/mine"
 printf 'sentence = "A ball."\nbody "b" { shape = sphere  radius_m = 0.01 }\n' > "$work/mine/good.scene"
 printf 'sentence = "Bad."\nbody "b" {\n    shape = sphere\n}\n' > "$work/mine/no-radius.scene"
 printf 'body "b" { shape = body  file = "missing.json" }\n' > "$work/mine/no-file.scene"
+printf 'body "b" { shape = mesh  file = "blob-0" }\n' > "$work/mine/no-mesh.scene"
 check "bad scenes of a folder end with 2" 2 '^good  *A ball' "$haptic" scenes "$work/mine"
 check "and are listed with file and line" 2 'no-radius.scene:2: body "b": expected radius_m' "$haptic" scenes "$work/mine"
+check "and with a mesh that nobody makes" 2 'no-mesh.scene:1: .*N from 1 to 200, found "blob-0"' "$haptic" scenes "$work/mine"
 check "and with a file that is missing" 2 'missing.json' "$haptic" scenes "$work/mine"
 "$haptic" scenes "$work/mine" --json > "$work/mine.json"
-check "json says so too" 0 '^3 2$' jq -r '"\(length) \([.[] | select(.error)] | length)"' "$work/mine.json"
+check "json says so too" 0 '^4 3$' jq -r '"\(length) \([.[] | select(.error)] | length)"' "$work/mine.json"
 check "good ones are drawn all the same" 2 '' "$haptic" scenes "$work/mine" -o "$work/c"
 check "as a picture" 0 '' test -s "$work/c/good.svg"
 check "a folder of one's own comes first" 0 'A ball' env HAPTICD_SCENES="$work/mine" "$haptic" scenes good
@@ -53,7 +57,11 @@ check "two arguments are refused" 2 'at most one' "$haptic" scenes sphere plane
 check "a folder that cannot be written is a failed run" 1 'expected a folder' "$haptic" scenes -o /proc/nowhere
 check "it has help" 0 'usage: haptic scenes' "$haptic" scenes --help
 
+# Started by one command, and the scene's own script really touches something.
 for scene in $(jq -r '.[].name' "$work/list.json"); do
-    check "$scene starts by its name" 0 '' "$hapticd" --scene "$scene" --check
+    check "$scene starts by its name" 0 '' "$hapticd" --scene "$scene" --lockstep --for 5 --record "$work/run.mcap"
+    "$haptic" info "$work/run.mcap" --json > "$work/info.json"
+    check "the hand of $scene touches something" 0 true \
+        jq -e '.hands[0] | .contact_ticks > 100 and .max_force_n > 0.05' "$work/info.json"
 done
 exit 0
