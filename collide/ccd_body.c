@@ -328,6 +328,18 @@ hr_status ccd_body_move(ccd_body *body, const double *q1)
     return HR_OK;
 }
 
+void ccd_body_coordinates_at(const ccd_body *body, double t, double *q)
+{
+    memcpy(q, body->q0, (size_t)body->m->q_count * sizeof *q);
+    for (int i = 0; i < body->dirty_count; i++) {
+        int part = body->tree.nodes[body->dirty[i]].joint, b = body->tree.parts[part].body;
+        const model_joint *joint = joint_of(body, b);
+        if (body->paths[part].is_moving)
+            joint_path_coordinates(joint, &body->paths[part], body->pivots[b], body->q0 + joint->q,
+                                   body->q1 + joint->q, t, q + joint->q);
+    }
+}
+
 void ccd_body_stop(ccd_body *body, double t)
 {
     for (int i = 0; i < body->dirty_count; i++) {

@@ -56,6 +56,9 @@ HR_MUST_USE hr_status ccd_body_move_joints(ccd_body *body, const int *joints, in
 /* Ends the step at time t: the body rests there. O(dirty). */
 void ccd_body_stop(ccd_body *body, double t);
 
+/* The coordinates at time t of the step; all of the model's are written. */
+void ccd_body_coordinates_at(const ccd_body *body, double t, double *q);
+
 /* Where the body rests now, or was at the start of the step. */
 const double *ccd_body_coordinates(const ccd_body *body);
 

@@ -44,6 +44,10 @@ typedef struct actor_class {
 
     /* Sum of kinetic and potential energy, J; for the energy figures. */
     double (*energy)(const actor *a);
+
+    /* How it moves together with others; NULL: it does not collide and moves by `step` alone. Where
+     * something in the world can be pushed, all actors with a mover move by mechanics instead. */
+    const struct mover_class *mover;
 } actor_class;
 
 /* By the shape and motion of a scene body; NULL where nothing can play it. */

@@ -5,6 +5,7 @@
 #include "collide/tool_shape.h"
 #include "geometry/parametric_body.h"
 #include "server/actor.h"
+#include "server/mechanics.h"
 #include "server/records.h"
 
 typedef struct player {
@@ -31,12 +32,18 @@ struct world {
     uint64_t sequence[HANDS_MAX];
     bool has_stepped;
     int64_t time_ns;      /* of the states */
+    mechanics *mechanics; /* NULL: nothing can be pushed, every actor steps alone */
     parametric_body tool; /* what touches the shapes, where the scene names one */
 };
 
 /* A body further off than this from where its last velocity takes it was teleported. */
 static const double jump_m = 0.005;
 static const double jump_rad = 0.2;
+
+/* Mechanics steps are at most this long: at 60 Hz four or five of them make a step of the world.
+ * After a stall that is longer than all of them the bodies lose the rest of the time. */
+static const double mechanics_step_s = 0.004;
+enum { MECHANICS_STEPS_MAX = 32 };
 
 static hr_status create_players(world *w, hr_error *error)
 {
@@ -91,6 +98,38 @@ static hr_status create_tables(world *w)
     return HR_OK;
 }
 
+static bool is_pushed(const player *p)
+{
+    return p->class->mover && p->class->mover->is_pushed(p->actor);
+}
+
+/* Where something can be pushed, everything that collides moves together. */
+static hr_status create_mechanics(world *w, hr_error *error)
+{
+    mechanics_member members[SCENE_BODIES_MAX];
+    int count = 0, pushed = 0;
+    for (int i = 0; i < w->player_count; i++)
+        pushed += is_pushed(&w->players[i]);
+    for (int i = 0; i < w->player_count && pushed > 0; i++) {
+        const player *p = &w->players[i];
+        if (!p->class->mover)
+            continue;
+        hr_status status = p->class->mover->prepare(p->actor);
+        if (status != HR_OK)
+            return error_set(error, status,
+                             "%s:%d: body \"%s\": expected a shape that can collide, found one "
+                             "whose triangles cannot be made ready",
+                             w->scene.file, w->scene.bodies[i].line, p->name);
+        members[count++] = (mechanics_member){p->class->mover, p->actor, p->first + 1, p->count};
+    }
+    if (pushed == 0)
+        return HR_OK;
+    hr_status status = mechanics_create(members, count, &w->mechanics);
+    if (status != HR_OK)
+        return error_set(error, status, "%s: out of memory", w->scene.file);
+    return HR_OK;
+}
+
 /* The scene's tool body, for every shape; each must be one that a tool body can touch. */
 static hr_status load_tool(world *w, hr_error *error)
 {
@@ -131,6 +170,8 @@ hr_status world_create(const scene *s, const config *settings, world **out, hr_e
     }
     if (status == HR_OK)
         status = load_tool(w, error);
+    if (status == HR_OK)
+        status = create_mechanics(w, error);
     if (status != HR_OK) {
         world_destroy(w);
         return status;
@@ -143,6 +184,7 @@ void world_destroy(world *w)
 {
     if (!w)
         return;
+    mechanics_destroy(w->mechanics);
     for (int i = 0; i < w->player_count; i++)
         w->players[i].class->destroy(w->players[i].actor);
     parametric_body_free(&w->tool);
@@ -170,14 +212,26 @@ static bool is_a_jump(const actor_body *before, const actor_body *now, double dt
            vec3_length(turn) > jump_rad;
 }
 
+static void step_mechanics(world *w, int64_t time_ns, double dt)
+{
+    int steps = (int)fmin(ceil(dt / mechanics_step_s - 1e-9), MECHANICS_STEPS_MAX);
+    double h = fmin(dt / steps, mechanics_step_s);
+    for (int i = 0; i < steps; i++)
+        mechanics_step(w->mechanics, w->hands, w->hand_count,
+                       time_ns + (int64_t)llrint(i * h * 1e9), h);
+}
+
 void world_step(world *w, const tool_sample *hands, int n, int64_t time_ns, double dt)
 {
     w->hand_count = n < HANDS_MAX ? n : HANDS_MAX;
     for (int i = 0; i < w->hand_count; i++)
         w->hands[i] = hands[i];
+    if (w->mechanics && dt > 0)
+        step_mechanics(w, time_ns, dt);
     for (int i = 0; i < w->player_count; i++) {
         player *p = &w->players[i];
-        p->class->step(p->actor, p->first + 1, w->hands, w->hand_count, time_ns, dt);
+        if (!w->mechanics || !p->class->mover)
+            p->class->step(p->actor, p->first + 1, w->hands, w->hand_count, time_ns, dt);
     }
     actor_body *spare = w->previous;
     w->previous = w->bodies;
@@ -286,4 +340,9 @@ void world_body(const world *w, int index, actor_body *out)
 const char *world_body_name(const world *w, int index)
 {
     return w->players[w->player_of[index]].name;
+}
+
+mechanics *world_mechanics(world *w)
+{
+    return w->mechanics;
 }

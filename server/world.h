@@ -33,6 +33,9 @@ void world_frame(world *w, int hand, contact_frame *out);
 /* Kinetic and potential energy of everything that moves freely, J. */
 double world_energy(const world *w);
 
+/* How the bodies move together; NULL where nothing can be pushed. */
+struct mechanics *world_mechanics(world *w);
+
 /* For people and tests: bodies in the whole world, their states and names. The name is that of the
  * scene body that the touchable body belongs to. */
 struct actor_body;

@@ -270,6 +270,18 @@ void articulated_set_velocity(articulated *a, const double *qd)
     a->has_poses = false;
 }
 
+void articulated_set_place(articulated *a, const double *q)
+{
+    for (int i = 0; i < a->joint_count; i++) {
+        const join_joint *j = &a->nodes[a->joints[i].node].join;
+        int first = a->parts[a->joints[i].part].q;
+        int count = j->kind == JOIN_FLOATING ? 7 : j->kind == JOIN_SPHERICAL ? 4 : j->freedom;
+        if (!j->is_locked)
+            memcpy(a->q + first, q + first, (size_t)count * sizeof *q);
+    }
+    a->has_poses = false;
+}
+
 const double *articulated_q(const articulated *a)
 {
     return a->q;

@@ -44,6 +44,9 @@ HR_RT void articulated_set_state(articulated *a, const double *q, const double *
 /* Replaces the velocities of the active joints; what qd says of the others is ignored. */
 HR_RT void articulated_set_velocity(articulated *a, const double *qd);
 
+/* Replaces the coordinates of the active joints; what q says of the others is ignored. */
+HR_RT void articulated_set_place(articulated *a, const double *q);
+
 /* Valid until the next change of state. */
 HR_RT const double *articulated_q(const articulated *a);
 HR_RT const double *articulated_qd(const articulated *a);

@@ -13,7 +13,7 @@
 #include "geometry/vec3.h"
 #include "solver/qp.h"
 
-enum { ROW_ENTRIES_MAX = 64, ROW_JOINTS_MAX = 16 };
+enum { ROW_ENTRIES_MAX = 128, ROW_JOINTS_MAX = 64 };
 
 typedef enum row_owner {
     ROW_SCRIPTED, /* no unknowns */

@@ -268,17 +268,19 @@ double friction_update(friction *f, const qp *q, int from, int to, double *impul
 double friction_safe_blend(const friction *f, int from, int to, const double *x, const double *stop,
                            double reserve)
 {
-    double blend = 1.0;
+    double most = 1.0, least = 0.0; /* of x: what else asks for room, and what pushes */
     for (int i = from; i < to && i < f->contacts; i++) {
         const contact *c = &f->contact[i];
         double room = c->slack + reserve;
         double at_x = -relative_velocity(f, c, 0, x), at_stop = -relative_velocity(f, c, 0, stop);
-        if (at_stop > room)
+        if (at_x > room && at_stop > room)
             return -1.0;
         if (at_x > room)
-            blend = fmin(blend, (room - at_stop) / (at_x - at_stop) * (1.0 - 1e-12));
+            most = fmin(most, (room - at_stop) / (at_x - at_stop) * (1.0 - 1e-12));
+        if (at_stop > room)
+            least = fmax(least, (at_stop - room) / (at_stop - at_x));
     }
-    return blend;
+    return least > most ? -1.0 : most;
 }
 
 qp_status friction_solve(friction *f, qp *q, friction_run run, double *impulses, qp_info *info)

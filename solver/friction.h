@@ -48,9 +48,9 @@ HR_MUST_USE hr_status friction_emit(friction *f, qp *q, int from, int to);
 double friction_update(friction *f, const qp *q, int from, int to, double *impulses);
 
 /* How far from `stop` towards x (both all unknowns) the contacts from .. to - 1 let their island go
- * before a normal velocity closes more than its slack plus `reserve`: 1 where x is safe, negative
- * where even the stop is not. The pyramid rows do not say that while a sliding speed is out of
- * date. */
+ * before a normal velocity closes more than its slack plus `reserve`: 1 where x is safe (the stop
+ * need not be: something may push), negative where nothing between them is. The pyramid rows do not
+ * say that while a sliding speed is out of date. */
 double friction_safe_blend(const friction *f, int from, int to, const double *x, const double *stop,
                            double reserve);
 
