@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "geometry/urdf_xml.h"
 
@@ -420,9 +421,27 @@ static hr_status check_mimics(outline *o)
     return HR_OK;
 }
 
+/* What the macro processor xacro should have replaced holds links and joints that we do not see. */
+static void warn_of_macros(outline *o)
+{
+    for (const xmlNode *n = o->robot->children; n; n = n->next) {
+        if (n->type != XML_ELEMENT_NODE)
+            continue;
+        bool has_prefix = n->ns && n->ns->prefix;
+        const char *name = (const char *)n->name;
+        if (has_prefix ? strcmp((const char *)n->ns->prefix, "xacro") == 0
+                       : strncmp(name, "xacro:", 6) == 0)
+            urdf_warn(&o->reader, n,
+                      "expected plain URDF, found <%s%.60s>, passed over: run xacro on the file "
+                      "first",
+                      has_prefix ? "xacro:" : "", name);
+    }
+}
+
 static hr_status read_robot(outline *o)
 {
     urdf_reader *r = &o->reader;
+    warn_of_macros(o);
     o->link_count = count_elements(o->robot, "link");
     o->joint_count = count_elements(o->robot, "joint");
     if (o->link_count == 0)
@@ -527,6 +546,9 @@ hr_status urdf_parse(const char *text, size_t size, const char *name, urdf_optio
 
 hr_status urdf_load(const char *path, urdf_options options, model *out, hr_error *error)
 {
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return error_set(error, HR_ERR_NOT_FOUND, "%s: expected a URDF file, found a folder", path);
     FILE *file = fopen(path, "rb");
     if (!file)
         return error_set(error, HR_ERR_NOT_FOUND, "%s: expected a URDF file, found none to read",

@@ -30,9 +30,16 @@ void urdf_warn(urdf_reader *r, const xmlNode *at, const char *format, ...)
     r->options.warn(r->options.context, line);
 }
 
+/* An element of URDF itself: names with a prefix (xacro:link) belong to other programs. */
+static bool is_named(const xmlNode *node, const char *name)
+{
+    return node->type == XML_ELEMENT_NODE && !(node->ns && node->ns->prefix) &&
+           strcmp((const char *)node->name, name) == 0;
+}
+
 xmlNode *urdf_next(xmlNode *node, const char *name)
 {
-    while (node && (node->type != XML_ELEMENT_NODE || strcmp((const char *)node->name, name) != 0))
+    while (node && !is_named(node, name))
         node = node->next;
     return node;
 }

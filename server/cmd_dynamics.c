@@ -1,7 +1,5 @@
 /* `haptic dynamics`: accelerations of the joints of a URDF model for states read from stdin. */
-#include <ctype.h>
-#include <errno.h>
-#include <getopt.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,21 +11,26 @@
 #include "solver/articulated_body.h"
 
 static const char usage[] =
-    "usage: haptic dynamics MODEL.urdf [--active M] [--gravity x y z] < states.csv\n"
+    "usage: haptic dynamics MODEL.urdf [--active M] [--gravity x y z] [--json] < states.csv\n"
     "\n"
     "Each input line holds q, then qd, then tau, in the order of the movable joints in the\n"
     "file; each output line holds qdd. The base is fixed. Limits, damping, friction and\n"
-    "mimic coupling are left out.\n"
+    "mimic coupling are left out. A spherical joint has q = w x y z and qd in its own axes, a\n"
+    "floating one q = x y z w x y z and qd = angular, then linear velocity in its own axes.\n"
     "\n"
     "  --active M         adaptive: at most M joints move, chosen by the velocity they would have\n"
     "                     after 20 ms; the others are at rest, locked, and get 0\n"
     "  --gravity x y z    m/s^2 (default 0 0 -9.81)\n"
+    "  --json             one JSON object per line instead: qdd, and with --active the names of "
+    "the\n"
+    "                     joints that move\n"
     "  --help             this text\n";
 
 typedef struct options {
     const char *model;
     vec3 gravity;
     int active; /* 0: all */
+    bool wants_json;
 } options;
 
 /* The joints in the order of the file, and buffers in both orders. */
@@ -141,6 +144,45 @@ static void print_row(const job *j)
     putchar('\n');
 }
 
+static int print_json(const job *j)
+{
+    json_t *qdd = json_array(), *active = json_array();
+    for (int i = 0; i < j->joint_count; i++) {
+        const model_joint *joint = &j->model.joints[j->joints[i]];
+        for (int k = 0; k < joint_v_count(joint->type); k++)
+            json_array_append_new(qdd, json_real(j->qdd[joint->v + k]));
+        if (j->adaptive && articulated_is_active(j->adaptive, j->model.links[j->joints[i]].body))
+            json_array_append_new(active, json_string(joint->name));
+    }
+    json_t *all = json_pack("{s:o}", "qdd", qdd);
+    if (all && j->adaptive)
+        json_object_set(all, "active", active);
+    int bad = all ? json_dumpf(all, stdout, JSON_COMPACT) : -1;
+    putchar('\n');
+    json_decref(active);
+    json_decref(all);
+    return bad == 0 ? COMMAND_OK : COMMAND_FAILED;
+}
+
+/* The quaternions must have a direction; their lengths do not matter. */
+static bool has_rotations(const job *j, int number, hr_error *error)
+{
+    for (int i = 0; i < j->joint_count; i++) {
+        const model_joint *joint = &j->model.joints[j->joints[i]];
+        const double *q = j->q + joint->q + (joint->type == JOINT_FLOATING ? 3 : 0);
+        if (joint->type != JOINT_SPHERICAL && joint->type != JOINT_FLOATING)
+            continue;
+        double size = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+        if (size > 1e-9 && size < 1e9)
+            continue;
+        error_set(error, HR_ERR_FORMAT,
+                  "stdin:%d: joint \"%.80s\": expected a quaternion w x y z, found %g %g %g %g",
+                  number, joint->name, q[0], q[1], q[2], q[3]);
+        return false;
+    }
+    return true;
+}
+
 static hr_status solve_plain(job *j, const options *o)
 {
     articulated_body_input in = {.q = j->q, .qd = j->qd, .tau = j->tau, .gravity = o->gravity};
@@ -175,11 +217,16 @@ static int solve_row(job *j, const options *o, int number)
     const double *rest = place(j, j->row, j->q, true);
     rest = place(j, rest, j->qd, false);
     (void)place(j, rest, j->tau, false);
+    hr_error error;
+    if (!has_rotations(j, number, &error))
+        return command_input_error(&error);
     hr_status status = j->adaptive ? solve_adaptive(j, o) : solve_plain(j, o);
     if (status != HR_OK) {
         fprintf(stderr, "stdin:%d: no accelerations: %s\n", number, status_text(status));
         return COMMAND_FAILED;
     }
+    if (o->wants_json)
+        return print_json(j);
     print_row(j);
     return COMMAND_OK;
 }
@@ -198,9 +245,11 @@ static int solve_rows(job *j, const options *o)
     int count = j->model.q_count + 2 * j->model.v_count;
     for (int number = 1; code == COMMAND_OK && getline(&line, &room, stdin) >= 0; number++) {
         hr_error error;
-        if (is_blank(line))
+        bool has_mark = number == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0;
+        const char *text = has_mark ? line + 3 : line; /* spreadsheets write a byte order mark */
+        if (is_blank(text))
             continue;
-        code = read_row(line, j->row, count, number, &error) ? solve_row(j, o, number)
+        code = read_row(text, j->row, count, number, &error) ? solve_row(j, o, number)
                                                              : command_input_error(&error);
     }
     free(line);
@@ -212,6 +261,16 @@ static bool number(const char *text, double *out)
     char *end = NULL;
     *out = strtod(text, &end);
     return *text && !*end && isfinite(*out);
+}
+
+static int read_active(const char *text, int *out)
+{
+    char *end = NULL;
+    long count = text ? strtol(text, &end, 10) : 0;
+    if (!text || end == text || *end || count < 1 || count > 1000000)
+        return command_usage_error("dynamics", "--active: expected a number of joints");
+    *out = (int)count;
+    return COMMAND_OK;
 }
 
 /* By hand, because --gravity takes three values of which some start with a minus sign. */
@@ -226,11 +285,15 @@ static int read_options(int argc, char **argv, options *o)
                                                "--gravity: expected three numbers x y z");
             o->gravity = (vec3){g[0], g[1], g[2]};
         } else if (strcmp(argv[i], "--active") == 0) {
-            char *end = NULL;
-            long count = i + 1 < argc ? strtol(argv[++i], &end, 10) : 0;
-            if (!end || end == argv[i] || *end || count < 1 || count > 1000000)
-                return command_usage_error("dynamics", "--active: expected a number of joints");
-            o->active = (int)count;
+            int code = read_active(i + 1 < argc ? argv[++i] : NULL, &o->active);
+            if (code != COMMAND_OK)
+                return code;
+        } else if (strncmp(argv[i], "--active=", 9) == 0) {
+            int code = read_active(argv[i] + 9, &o->active);
+            if (code != COMMAND_OK)
+                return code;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            o->wants_json = true;
         } else if (argv[i][0] == '-') {
             return command_usage_error("dynamics", "unknown option %s", argv[i]);
         } else if (o->model) {

@@ -47,6 +47,31 @@ check "bad_number_exits_2" 2 $?
 check "bad_number_is_located" 1 "$(grep -c '^stdin:1:7: expected a finite number, found "x"' "$work/err")"
 "$haptic" dynamics "$work/none.urdf" < /dev/null 2> /dev/null; check "missing_model_exits_2" 2 $?
 "$haptic" dynamics < /dev/null 2> /dev/null; check "no_model_exits_2" 2 $?
+printf '\357\273\2771.2,0,0,0,0,0\r\n' | "$haptic" dynamics "$work/two/pendulum.urdf" --json --active=2 > "$work/out"
+check "json_of_a_spreadsheet" "-88.3589 85.3917 2" \
+    "$(jq -r '"\(.qdd[0] * 1e4 | round / 1e4) \(.qdd[1] * 1e4 | round / 1e4) \(.active | length)"' "$work/out")"
+"$haptic" dynamics "$work" < /dev/null 2> "$work/err"; check "folder_exits_2" 2 $?
+check "folder_is_named" 1 "$(grep -c 'expected a URDF file, found a folder' "$work/err")"
+check "folder_says_no_more" 1 "$(wc -l < "$work/err")"
+
+# a base without inertia and with eight limbs is a hub; a ball joint wants a rotation
+inertial='<inertial><origin xyz="0 0 -.1"/><mass value="1"/><inertia ixx=".01" ixy="0" ixz="0" iyy=".01" iyz="0" izz=".02"/></inertial>'
+{ echo '<robot name="hub"><link name="base"/>'
+  for i in 1 2 3 4 5 6 7 8; do
+      echo "<link name='a$i'>$inertial</link><joint name='j$i' type='revolute'><origin xyz='0 .$i 0'/><parent link='base'/><child link='a$i'/></joint>"
+      echo "<link name='b$i'>$inertial</link><joint name='k$i' type='ball'><origin xyz='0 0 -.2'/><parent link='a$i'/><child link='b$i'/></joint>"
+  done; echo '</robot>'; } > "$work/hub.urdf"
+awk 'BEGIN { for (i = 1; i <= 40; i++) { printf "%s%s", i % 5 == 2 ? 1 : 0.1 * sin(i), "," }
+             for (i = 1; i <= 64; i++) printf "%s%s", cos(i), i < 64 ? "," : "\n" }' > "$work/in"
+"$haptic" dynamics "$work/hub.urdf" < "$work/in" > "$work/expected"
+"$haptic" dynamics "$work/hub.urdf" --active 16 < "$work/in" > "$work/out"
+check "hub_of_eight_limbs" same "$(same "$work/expected" "$work/out" 1e-10)"
+"$haptic" dynamics "$work/hub.urdf" --active 5 < "$work/in" > "$work/out"
+check "hub_with_five_active" 0 $?
+awk -F, -v OFS=, '{ $7 = $8 = $9 = $10 = 0; print }' "$work/in" | "$haptic" dynamics "$work/hub.urdf" 2> "$work/err" > /dev/null
+check "no_rotation_exits_2" 2 $?
+check "no_rotation_is_located" 1 "$(grep -c '^stdin:1: joint "k2": expected a quaternion w x y z, found 0 0 0 0' "$work/err")"
+
 "$haptic" make-model wooden-man -o "$work/man"
 check "info_counts_the_man" "29 28 54 16008" \
     "$("$haptic" info "$work/man/wooden-man.urdf" --json | jq -r '"\(.links) \(.movable_joints) \(.degrees_of_freedom) \(.triangles)"')"

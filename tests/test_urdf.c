@@ -139,6 +139,34 @@ static void broken_files_get_located_errors(void **state)
                    "robot.urdf:3: joint \"j\": expected <parent link=...>");
 }
 
+static void count_macros(void *context, const char *text)
+{
+    int *count = context;
+    if (strstr(text, "found <xacro:") && strstr(text, "run xacro"))
+        (*count)++;
+}
+
+/* What xacro left is told about; names with a prefix are not taken for URDF's own. */
+static void macros_are_warned_about_and_passed_over(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "<robot name='r' xmlns:xacro='http://ros.org/xacro'>" LINK(
+            "a") "<xacro:link name='a'/><xacro:arm/></robot>",
+        "<robot name='r'>" LINK("a") "<xacro:link name='a'/><xacro:arm/></robot>"};
+    for (int i = 0; i < HR_COUNT(texts); i++) {
+        model m;
+        hr_error error;
+        int count = 0;
+        urdf_options options = {.warn = count_macros, .context = &count};
+        assert_int_equal(urdf_parse(texts[i], strlen(texts[i]), "robot.urdf", options, &m, &error),
+                         HR_OK);
+        assert_int_equal(count, 2);
+        assert_int_equal(m.link_count, 1);
+        model_free(&m);
+    }
+}
+
 static void ten_thousand_nested_elements_are_refused_at_their_line(void **state)
 {
     (void)state;
@@ -281,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_robot_with_every_joint_type_is_read),
         cmocka_unit_test(roll_pitch_yaw_turn_about_fixed_axes),
         cmocka_unit_test(broken_files_get_located_errors),
+        cmocka_unit_test(macros_are_warned_about_and_passed_over),
         cmocka_unit_test(ten_thousand_nested_elements_are_refused_at_their_line),
         cmocka_unit_test(ten_thousand_links_in_a_row_are_read),
         cmocka_unit_test(a_missing_mesh_is_a_warning_or_an_error_as_asked),
