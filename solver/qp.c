@@ -1,6 +1,7 @@
 /* Set-up: memory, the matrix, the rows. */
 #include "solver/qp.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -49,9 +50,22 @@ static bool allocate_matrix(qp *q)
     q->group = calloc(n, sizeof(int));
     q->group_blend = calloc(n, sizeof(double));
     q->mark = calloc(n, sizeof(int));
+    q->inverse_diagonal = calloc(n, sizeof(double));
     return q->k.first && q->k.start && q->k.value && q->l.first && q->l.start && q->l.value &&
            q->l.inverse && q->b && q->x && q->free_x && q->direction && q->rhs && q->group &&
-           q->group_blend && q->mark;
+           q->group_blend && q->mark && q->inverse_diagonal;
+}
+
+/* A dense triangle whose size grows and shrinks with the active rows. */
+static bool allocate_factor(qp_envelope *r, size_t room)
+{
+    *r = (qp_envelope){(int)room, calloc(room, sizeof(int)), calloc(room + 1, sizeof(long)),
+                       calloc(room * (room + 1) / 2, sizeof(double)), calloc(room, sizeof(double))};
+    if (!r->first || !r->start || !r->value || !r->inverse)
+        return false;
+    qp_envelope_layout(r);
+    r->size = 0;
+    return true;
 }
 
 static bool allocate_rows(qp *q)
@@ -69,15 +83,15 @@ static bool allocate_rows(qp *q)
     q->slot_row = calloc((size_t)q->slot_room, sizeof(int));
     q->unit = malloc((size_t)q->slot_room * (size_t)q->limits.variables * sizeof(double));
     q->active = calloc(room, sizeof *q->active);
-    q->r = calloc(room * (room + 1) / 2, sizeof(double));
     q->warm = calloc(room, sizeof *q->warm);
     q->warm_table = calloc((size_t)q->warm_table_size, sizeof(int));
     q->warm_order = calloc(room, sizeof(int));
     q->gram = calloc(room, sizeof(double));
     q->w = calloc(room, sizeof(double));
     q->comb = calloc(room, sizeof(double));
-    return q->rows && q->index && q->value && q->slot_row && q->unit && q->active && q->r &&
-           q->warm && q->warm_table && q->warm_order && q->gram && q->w && q->comb;
+    return q->rows && q->index && q->value && q->slot_row && q->unit && q->active &&
+           allocate_factor(&q->r, room) && q->warm && q->warm_table && q->warm_order && q->gram &&
+           q->w && q->comb;
 }
 
 qp *qp_create(qp_limits limits)
@@ -102,12 +116,14 @@ void qp_destroy(qp *q)
 {
     if (!q)
         return;
-    void *memory[] = {q->k.first, q->k.start, q->k.value,  q->l.first,     q->l.start,
-                      q->l.value, q->b,       q->x,        q->free_x,      q->direction,
-                      q->rhs,     q->group,   q->rows,     q->group_blend, q->mark,
-                      q->index,   q->value,   q->unit,     q->slot_row,    q->active,
-                      q->r,       q->warm,    q->gram,     q->warm_table,  q->warm_order,
-                      q->w,       q->comb,    q->l.inverse};
+    void *memory[] = {q->k.first,    q->k.start,     q->k.value,   q->l.first,
+                      q->l.start,    q->l.value,     q->b,         q->x,
+                      q->free_x,     q->direction,   q->rhs,       q->group,
+                      q->rows,       q->group_blend, q->mark,      q->index,
+                      q->value,      q->unit,        q->slot_row,  q->active,
+                      q->warm,       q->gram,        q->w,         q->warm_table,
+                      q->warm_order, q->comb,        q->r.first,   q->r.start,
+                      q->r.value,    q->r.inverse,   q->l.inverse, q->inverse_diagonal};
     for (int i = 0; i < HR_COUNT(memory); i++)
         free(memory[i]);
     free(q);
@@ -153,14 +169,17 @@ HR_RT static hr_status layout(qp *q)
 
 HR_RT static hr_status finish_matrix(qp *q)
 {
-    long size = q->k.start[q->n];
-    for (long i = 0; i < size; i++)
+    /* What is not finite reaches a pivot, so only a failure has to look for it. */
+    hr_status status = qp_envelope_factor(&q->k, &q->l, 1e-14);
+    for (long i = 0; i < q->k.start[q->n] && status != HR_OK; i++)
         if (!isfinite(q->k.value[i]))
             return HR_ERR_NOT_FINITE;
-    hr_status status = qp_envelope_factor(&q->k, &q->l, 1e-14);
     if (status != HR_OK)
         return status;
+    for (int i = 0; i < q->n; i++)
+        q->inverse_diagonal[i] = 1.0 / q->k.value[q->k.start[i + 1] - 1];
     q->has_matrix = true;
+    q->is_guess_old = q->m > 0;
     q->is_structure_new = true;
     q->is_base_new = true;
     return HR_OK;
@@ -261,6 +280,7 @@ HR_RT void qp_rows_begin(qp *q)
     q->m = 0;
     q->entries = 0;
     q->is_refused = false;
+    q->is_guess_old = !q->has_matrix;
     q->is_structure_new = true;
 }
 
@@ -275,28 +295,44 @@ HR_RT static hr_status check_bounds(const qp *q, const qp_row *row)
     return row->softness < 0 ? HR_ERR_ARGUMENT : HR_OK;
 }
 
-/* Copies the entries that are not zero; refuses places out of range or named twice. */
+/* A mark that no variable has. */
+HR_RT static int next_stamp(qp *q)
+{
+    if (q->mark_stamp == INT_MAX) {
+        memset(q->mark, 0, (size_t)q->limits.variables * sizeof *q->mark);
+        q->mark_stamp = 0;
+    }
+    return ++q->mark_stamp;
+}
+
+/* Copies the entries that are not zero; refuses places out of range or named twice. Its norm is
+ * guessed from the diagonal of K. */
 HR_RT static hr_status copy_entries(qp *q, const qp_row *row, qp_stored_row *to)
 {
-    int stamp = ++q->mark_stamp, count = 0, from = q->n;
-    int *index = q->index + q->entries;
-    double *value = q->value + q->entries, squares = 0;
-    for (int i = 0; i < row->count; i++) {
+    int stamp = next_stamp(q), count = 0, from = q->n, n = q->n, entries = row->count;
+    int *index = q->index + q->entries, *mark = q->mark;
+    double *value = q->value + q->entries, squares = 0, guess = 0;
+    const double *inverse_diagonal = q->inverse_diagonal;
+    for (int i = 0; i < entries; i++) {
         int at = row->index[i];
         double v = row->value[i];
-        if ((unsigned)at >= (unsigned)q->n || q->mark[at] == stamp)
+        if ((unsigned)at >= (unsigned)n || mark[at] == stamp)
             return HR_ERR_ARGUMENT;
-        q->mark[at] = stamp;
+        mark[at] = stamp;
+        if (v == 0.0)
+            continue;
         index[count] = at;
-        value[count] = v;
+        value[count++] = v;
         squares += v * v;
-        count += v != 0.0;
-        from = v != 0.0 && at < from ? at : from;
+        guess += v * v * inverse_diagonal[at];
+        from = at < from ? at : from;
     }
     to->count = count;
     to->from = from;
-    to->size = sqrt(squares);
-    if (isfinite(to->size))
+    to->squares = squares;
+    to->norm = guess > 0 ? sqrt(guess) : 1.0;
+    to->scale = 1.0 / to->norm;
+    if (isfinite(squares))
         return HR_OK;
     for (int i = 0; i < row->count; i++)
         if (!isfinite(row->value[i]))
@@ -309,24 +345,21 @@ HR_RT hr_status qp_row_add(qp *q, const qp_row *row)
     qp_stored_row *to = &q->rows[q->m];
     hr_status status = check_bounds(q, row);
     if (status == HR_OK) {
-        *to = (qp_stored_row){.key = row->key,
-                              .start = q->entries,
-                              .low = row->low,
-                              .high = row->high,
-                              .softness = row->softness,
-                              .slot = -1,
-                              .place = -1,
-                              .is_equality = row->low == row->high};
+        to->key = row->key;
+        to->start = q->entries;
+        to->low = row->low;
+        to->high = row->high;
+        to->softness = row->softness;
+        to->slot = -1;
+        to->place = -1;
+        to->is_equality = row->low == row->high;
         status = copy_entries(q, row, to);
     }
     if (status != HR_OK) {
         q->is_refused = true;
         return status;
     }
-    to->norm = to->size;
     q->entries += to->count;
-    if (!q->is_structure_new)
-        qp_guess_norm(q, to);
     q->m++;
     return HR_OK;
 }
@@ -363,7 +396,7 @@ HR_RT const double *qp_x(const qp *q)
 HR_RT double qp_lambda(const qp *q, int row)
 {
     const qp_stored_row *r = &q->rows[row];
-    return r->place < 0 ? 0.0 : q->active[r->place].mu / r->norm;
+    return r->place < 0 ? 0.0 : q->active[r->place].mu * r->scale;
 }
 
 HR_RT double qp_lambda_of_key(const qp *q, uint64_t key)
@@ -386,7 +419,7 @@ HR_RT void qp_force(const qp *q, double *out)
         out[i] = 0.0;
     for (int i = 0; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
-        qp_row_scatter(q, row, q->active[i].mu / row->norm, out);
+        qp_row_scatter(q, row, q->active[i].mu * row->scale, out);
     }
 }
 

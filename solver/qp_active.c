@@ -11,12 +11,7 @@
 
 HR_RT double qp_row_dot(const qp *q, const qp_stored_row *row, const double *x)
 {
-    double sum = 0;
-    const int *index = q->index + row->start;
-    const double *value = q->value + row->start;
-    for (int i = 0; i < row->count; i++)
-        sum += value[i] * x[index[i]];
-    return sum;
+    return qp_gather_dot(q->value + row->start, q->index + row->start, row->count, x);
 }
 
 HR_RT void qp_row_scatter(const qp *q, const qp_stored_row *row, double factor, double *x)
@@ -30,7 +25,7 @@ HR_RT void qp_row_scatter(const qp *q, const qp_stored_row *row, double factor, 
 /* Added to a unit row's squared length. */
 HR_RT double qp_soft_of(const qp_stored_row *row)
 {
-    return row->softness > 0 ? row->softness / (row->norm * row->norm) : 0.0;
+    return row->softness > 0 ? row->softness * (row->scale * row->scale) : 0.0;
 }
 
 /* Free slots first, then whatever does not hold a row of the active set. */
@@ -55,63 +50,90 @@ HR_RT int qp_slot(qp *q, int p)
         return row->slot;
     int slot = take_slot(q);
     double *unit = qp_unit(q, slot);
-    for (int i = 0; i < q->n; i++)
-        unit[i] = 0.0;
+    memset(unit, 0, (size_t)q->n * sizeof *unit);
     qp_row_scatter(q, row, 1.0, unit);
     qp_envelope_forward(&q->l, unit, row->from < q->n ? row->from : 0);
     double norm = sqrt(qp_dot(unit, unit, q->n));
-    double inverse = norm > 0 ? 1.0 / norm : 0.0;
-    for (int i = row->from; i < q->n; i++)
-        unit[i] *= inverse;
     row->norm = norm > 0 ? norm : 1.0;
+    row->scale = 1.0 / row->norm;
+    for (int i = row->from; i < q->n; i++)
+        unit[i] *= row->scale;
     row->slot = slot;
     q->slot_row[slot] = p;
     return slot;
 }
 
-HR_RT static void forward_factor(qp *q, const double *in, double *out)
+HR_RT static void forward_factor(qp *q, double *x)
 {
-    for (int i = 0; i < q->na; i++) {
-        const double *row = qp_r_row(q, i);
-        out[i] = (in[i] - qp_dot(row, out, i)) / row[i];
-    }
+    q->r.size = q->na;
+    qp_envelope_forward(&q->r, x, 0);
 }
 
 HR_RT static void backward_factor(qp *q, double *x)
 {
-    for (int i = q->na - 1; i >= 0; i--) {
-        const double *row = qp_r_row(q, i);
-        x[i] /= row[i];
-        qp_add_scaled(x, -x[i], row, i);
-    }
+    q->r.size = q->na;
+    qp_envelope_backward(&q->r, x);
 }
 
 HR_RT void qp_solve_factor(qp *q, double *x)
 {
-    forward_factor(q, x, x);
+    forward_factor(q, x);
     backward_factor(q, x);
+}
+
+/* Unit vectors of four active rows in sequence; returns the first variable of any of them, before
+ * which they are zero. */
+HR_RT static int four_units(const qp *q, int place, const double *units[4])
+{
+    int from = q->n;
+    for (int k = 0; k < 4; k++) {
+        const qp_stored_row *row = &q->rows[q->active[place + k].row];
+        units[k] = qp_unit(q, row->slot);
+        from = row->from < from ? row->from : from;
+    }
+    for (int k = 0; k < 4; k++)
+        units[k] += from;
+    return from;
+}
+
+/* out = Y_A' x */
+HR_RT static void dot_active(const qp *q, const double *x, double *out)
+{
+    int i = 0;
+    for (; i + 4 <= q->na; i += 4) {
+        const double *units[4];
+        int from = four_units(q, i, units);
+        qp_dot_four(x + from, units, q->n - from, out + i);
+    }
+    for (; i < q->na; i++) {
+        const qp_stored_row *row = &q->rows[q->active[i].row];
+        int from = row->from;
+        out[i] = qp_dot(x + from, qp_unit(q, row->slot) + from, q->n - from);
+    }
 }
 
 /* Takes comb times the active rows from direction. */
 HR_RT static void subtract(qp *q, const double *comb)
 {
-    for (int i = 0; i < q->na; i++) {
+    int i = 0;
+    for (; i + 4 <= q->na; i += 4) {
+        const double *units[4], factor[4] = {-comb[i], -comb[i + 1], -comb[i + 2], -comb[i + 3]};
+        int from = four_units(q, i, units);
+        qp_add_four(q->direction + from, factor, units, q->n - from);
+    }
+    for (; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
-        if (comb[i] != 0.0)
-            qp_add_scaled(q->direction + row->from, -comb[i], qp_unit(q, row->slot) + row->from,
-                          q->n - row->from);
+        qp_add_scaled(q->direction + row->from, -comb[i], qp_unit(q, row->slot) + row->from,
+                      q->n - row->from);
     }
 }
 
 /* What the active rows still see of the direction, less their softness. */
 HR_RT static void residual(qp *q, double *out)
 {
-    for (int i = 0; i < q->na; i++) {
-        const qp_stored_row *row = &q->rows[q->active[i].row];
-        out[i] =
-            qp_dot(qp_unit(q, row->slot) + row->from, q->direction + row->from, q->n - row->from) -
-            qp_soft_of(row) * q->comb[i];
-    }
+    dot_active(q, q->direction, out);
+    for (int i = 0; i < q->na; i++)
+        out[i] -= qp_soft_of(&q->rows[q->active[i].row]) * q->comb[i];
 }
 
 /* Squared length of the rest, softness included. */
@@ -123,6 +145,13 @@ HR_RT static double rest(const qp *q, int p)
     return sum;
 }
 
+/* w = R^-1 Y_A' Y_p, the row to append to R. */
+HR_RT static void row_to_append(qp *q)
+{
+    memcpy(q->w, q->gram, (size_t)q->na * sizeof *q->w);
+    forward_factor(q, q->w);
+}
+
 /* Splits the unit row p into a combination of the active rows (comb) and the rest (direction);
  * returns the squared length of the rest, and leaves in w the row to append to R. With has_gram the
  * products with the active rows are those of the last call, less deleted ones. */
@@ -130,15 +159,12 @@ HR_RT double qp_project(qp *q, int p, bool has_gram)
 {
     const qp_stored_row *row = &q->rows[p];
     const double *unit = qp_unit(q, row->slot);
-    for (int i = 0; i < q->na && !has_gram; i++) {
-        const qp_stored_row *other = &q->rows[q->active[i].row];
-        int from = row->from > other->from ? row->from : other->from;
-        q->gram[i] = qp_dot(qp_unit(q, other->slot) + from, unit + from, q->n - from);
-    }
+    if (!has_gram)
+        dot_active(q, unit, q->gram);
     memcpy(q->direction, unit, (size_t)q->n * sizeof *unit);
     if (q->na == 0)
         return 1.0 + qp_soft_of(row);
-    forward_factor(q, q->gram, q->w);
+    row_to_append(q);
     memcpy(q->comb, q->w, (size_t)q->na * sizeof *q->w);
     backward_factor(q, q->comb);
     subtract(q, q->comb);
@@ -152,11 +178,22 @@ HR_RT double qp_project(qp *q, int p, bool has_gram)
             q->comb[i] += more[i];
         double before = rho2;
         rho2 = rest(q, p);
-        forward_factor(q, q->gram, q->w);
+        row_to_append(q);
         if (rho2 > 0.25 * before)
             break;
     }
     return rho2;
+}
+
+/* The same for a row that is only to be appended: where it is far from the others the products
+ * alone tell how far. */
+HR_RT double qp_project_to_append(qp *q, int p)
+{
+    const qp_stored_row *row = &q->rows[p];
+    dot_active(q, qp_unit(q, row->slot), q->gram);
+    row_to_append(q);
+    double rho2 = 1.0 + qp_soft_of(row) - qp_dot(q->w, q->w, q->na);
+    return rho2 < PROJECT_AGAIN ? qp_project(q, p, true) : rho2;
 }
 
 HR_RT void qp_append(qp *q, int p, int sign, double mu, double rho2)
@@ -164,6 +201,7 @@ HR_RT void qp_append(qp *q, int p, int sign, double mu, double rho2)
     double *row = qp_r_row(q, q->na);
     memcpy(row, q->w, (size_t)q->na * sizeof *row);
     row[q->na] = sqrt(rho2);
+    q->r.inverse[q->na] = 1.0 / row[q->na];
     q->active[q->na] = (qp_active){p, sign, mu};
     q->rows[p].place = q->na;
     q->na++;
@@ -190,6 +228,7 @@ HR_RT void qp_delete(qp *q, int place)
         cosine[i] = to[i] / length;
         sine[i] = last / length;
         to[i] = length;
+        q->r.inverse[i] = 1.0 / length;
         q->active[i] = q->active[i + 1];
         q->rows[q->active[i].row].place = i;
     }
@@ -206,7 +245,7 @@ HR_RT void qp_rebuild(qp *q)
         q->rows[q->active[i].row].place = -1;
     for (int i = 0; i < count; i++) {
         qp_active a = q->active[i];
-        double rho2 = qp_project(q, a.row, false);
+        double rho2 = qp_project_to_append(q, a.row);
         if (rho2 > q->settings.dependence)
             qp_append(q, a.row, a.sign, a.mu, rho2);
     }

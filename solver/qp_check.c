@@ -12,7 +12,7 @@ HR_RT static void stationarity_residual(qp *q)
         q->rhs[i] = q->b[i] - q->rhs[i];
     for (int i = 0; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
-        qp_row_scatter(q, row, -q->active[i].mu / row->norm, q->rhs);
+        qp_row_scatter(q, row, -q->active[i].mu * row->scale, q->rhs);
     }
 }
 
@@ -27,18 +27,19 @@ HR_RT static double largest(const double *x, int n)
 HR_RT static void check_row(const qp *q, int k, qp_info *info)
 {
     const qp_stored_row *row = &q->rows[k];
-    double value = qp_row_dot(q, row, q->x), slack = 0;
+    bool is_known = q->is_priced && row->place < 0 && !row->is_ignored;
+    double value = is_known ? row->at : qp_row_dot(q, row, q->x), slack = 0;
     if (row->place >= 0) {
         const qp_active *a = &q->active[row->place];
-        slack = row->softness * a->mu / row->norm;
+        slack = row->softness * a->mu * row->scale;
         double off = fabs(value - qp_bound(q, k, a->sign) - slack);
         info->complementarity =
-            qp_max(info->complementarity, fabs(a->mu / row->norm) * off / (1.0 + fabs(q->dual)));
+            qp_max(info->complementarity, fabs(a->mu * row->scale) * off / (1.0 + fabs(q->dual)));
         if (!row->is_equality)
             info->wrong_sign = qp_max(info->wrong_sign, -a->sign * a->mu);
         info->soft_held += row->softness > 0;
     }
-    double over = qp_max(value - slack - row->high, row->low - (value - slack)) / row->norm;
+    double over = qp_max(value - slack - row->high, row->low - (value - slack)) * row->scale;
     info->violation = qp_max(info->violation, over);
 }
 
@@ -71,19 +72,20 @@ HR_RT void qp_refine(qp *q)
     for (int i = 0; i < q->na; i++) {
         const qp_active *a = &q->active[i];
         const qp_stored_row *row = &q->rows[a->row];
-        double value = qp_row_dot(q, row, q->x) - row->softness * a->mu / row->norm;
+        double value = qp_row_dot(q, row, q->x) - row->softness * a->mu * row->scale;
         q->gram[i] =
-            (qp_row_dot(q, row, step) - (qp_bound(q, a->row, a->sign) - value)) / row->norm;
+            (qp_row_dot(q, row, step) - (qp_bound(q, a->row, a->sign) - value)) * row->scale;
     }
     qp_solve_factor(q, q->gram);
     for (int i = 0; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
         q->active[i].mu += q->gram[i];
-        qp_row_scatter(q, row, -q->gram[i] / row->norm, q->rhs);
+        qp_row_scatter(q, row, -q->gram[i] * row->scale, q->rhs);
     }
     qp_envelope_forward(&q->l, q->rhs, 0);
     qp_envelope_backward(&q->l, q->rhs);
     qp_add_scaled(q->x, 1.0, q->rhs, q->n);
+    q->is_priced = false;
 
     for (int i = 0; i < q->na; i++) {
         const qp_active *a = &q->active[i];

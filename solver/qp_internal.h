@@ -12,11 +12,13 @@ typedef struct qp_stored_row {
     int from; /* smallest variable */
     double low, high;
     double softness;
-    double size; /* |J| */
-    double norm; /* |L^-1 J'|: an estimate until the row has a slot */
-    int slot;    /* of its unit vector L^-1 J' / norm; -1: not known */
-    int place;   /* in the active list; -1: does not hold */
-    int entered; /* times it was added in this solve */
+    double squares; /* |J|^2 */
+    double norm;    /* |L^-1 J'|: an estimate until the row has a slot */
+    double scale;   /* 1 / norm */
+    double at;      /* J x when rows were last priced */
+    int slot;       /* of its unit vector L^-1 J' / norm; -1: not known */
+    int place;      /* in the active list; -1: does not hold */
+    int entered;    /* times it was added in this solve */
     bool is_equality;
     bool is_ignored; /* zero row, or a dependent one within rounding */
 } qp_stored_row;
@@ -40,7 +42,8 @@ struct qp {
     int n;
     bool has_matrix, has_b, is_refused;
     qp_envelope k, l;
-    double *b, *x, *free_x; /* free_x = K^-1 b */
+    double *b, *x, *free_x;   /* free_x = K^-1 b */
+    double *inverse_diagonal; /* of K */
 
     int m;
     long entries;
@@ -53,11 +56,12 @@ struct qp {
     int *slot_row; /* -1: free */
     double *unit;
 
-    /* R R' = Y_A' Y_A + softness: row i of R starts at i (i + 1) / 2. */
+    /* R R' = Y_A' Y_A + softness, a dense triangle of size na. */
     int na;
     qp_active *active;
-    double *r;
+    qp_envelope r;
     bool is_structure_new; /* K or the rows changed: R and the units are stale */
+    bool is_guess_old;     /* K changed after the norms of the rows were guessed */
     bool is_base_new;      /* b changed */
     int updates;           /* of R since it was built from scratch */
 
@@ -78,6 +82,7 @@ struct qp {
     int certificate_row, certificate_sign;
     double tolerance; /* feasibility of this solve */
     double relax;     /* of the bounds, by the cycling guard */
+    bool is_priced;   /* `at` of the rows that do not hold is for the present x */
     double dual;
     qp_info info;
 };
@@ -85,10 +90,10 @@ struct qp {
 /* R: position of entry (i, 0). */
 HR_RT static inline double *qp_r_row(qp *q, int i)
 {
-    return q->r + (long)i * (i + 1) / 2;
+    return q->r.value + q->r.start[i];
 }
 
-HR_RT static inline double *qp_unit(qp *q, int slot)
+HR_RT static inline double *qp_unit(const qp *q, int slot)
 {
     return q->unit + (long)slot * q->n;
 }
@@ -107,6 +112,7 @@ HR_RT void qp_row_scatter(const qp *q, const qp_stored_row *row, double factor, 
 HR_RT double qp_soft_of(const qp_stored_row *row);
 HR_RT int qp_slot(qp *q, int row); /* computes L^-1 J' if it is not known */
 HR_RT double qp_project(qp *q, int row, bool has_gram);
+HR_RT double qp_project_to_append(qp *q, int row);
 HR_RT void qp_append(qp *q, int row, int sign, double mu, double rho2);
 HR_RT void qp_delete(qp *q, int place);
 HR_RT void qp_solve_factor(qp *q, double *x); /* x = (R R')^-1 x */
@@ -114,7 +120,6 @@ HR_RT void qp_rebuild(qp *q);                 /* R from the active rows */
 
 /* qp_start.c: a dual-feasible state from what is remembered. */
 HR_RT void qp_start(qp *q);
-HR_RT void qp_guess_norm(const qp *q, qp_stored_row *row); /* until L^-1 J' is known */
 HR_RT void qp_drop_wrong_signs(qp *q); /* multipliers for the active rows; wrong ones leave */
 HR_RT void qp_update_x(qp *q);         /* x for the present multipliers */
 

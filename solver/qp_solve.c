@@ -41,11 +41,11 @@ HR_RT static double rounding(const qp *q)
 }
 
 /* J x of a row. The eager path prices by the unit vectors instead: x = K^-1 b + L^-T u. */
-HR_RT static double row_value(qp *q, const qp_stored_row *row, const double *u)
+HR_RT static inline double row_value(const qp *q, const qp_stored_row *row, const double *u)
 {
     if (u && row->slot >= 0)
         return row->norm * qp_dot(qp_unit(q, row->slot), u, q->n);
-    return qp_row_dot(q, row, q->x);
+    return qp_gather_dot(q->value + row->start, q->index + row->start, row->count, q->x);
 }
 
 /* L' x: what the eager path prices with. */
@@ -70,20 +70,25 @@ HR_RT static bool most_violated(qp *q, search *s)
     const double *u = eager_vector(q);
     s->row = -1;
     for (int k = 0; k < q->m; k++) {
-        const qp_stored_row *row = &q->rows[k];
+        qp_stored_row *row = &q->rows[k];
         if (row->place >= 0 || row->is_ignored)
             continue;
-        double value = row_value(q, row, u), limit = q->tolerance + noise * row->size / row->norm;
-        double above = (value - qp_bound(q, k, 1)) / row->norm;
-        double below = (qp_bound(q, k, -1) - value) / row->norm;
-        double excess = above > below ? above : below;
-        if (excess <= limit || excess <= most)
+        double value = row_value(q, row, u);
+        double above = value - row->high, below = row->low - value;
+        double excess = (above > below ? above : below) * row->scale;
+        row->at = value;
+        if (excess <= most)
+            continue;
+        if (q->relax > 0)
+            excess -= q->relax * (1 + k % 17);
+        if (excess <= most || excess <= q->tolerance + noise * sqrt(row->squares) * row->scale)
             continue;
         most = excess;
         s->row = k;
         s->sign = above > below ? 1 : -1;
     }
     s->excess = most;
+    q->is_priced = !u;
     return s->row >= 0;
 }
 
@@ -114,6 +119,7 @@ HR_RT static void take_step(qp *q, const search *s, double t, bool moves)
         q->active[i].mu -= s->sign * t * q->comb[i];
     if (!moves || t == 0.0)
         return;
+    q->is_priced = false;
     qp_envelope_backward(&q->l, q->direction);
     qp_add_scaled(q->x, -s->sign * t, q->direction, q->n);
 }
@@ -152,7 +158,7 @@ HR_RT static void guard_against_cycles(qp *q, search *s, double gain)
 HR_RT static double violation_now(qp *q, const search *s, double mu)
 {
     const qp_stored_row *row = &q->rows[s->row];
-    double over = s->sign * (qp_row_dot(q, row, q->x) - qp_bound(q, s->row, s->sign)) / row->norm;
+    double over = s->sign * (qp_row_dot(q, row, q->x) - qp_bound(q, s->row, s->sign)) * row->scale;
     return over - qp_soft_of(row) * mu;
 }
 

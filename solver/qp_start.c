@@ -53,26 +53,28 @@ HR_RT static void keep_rows(qp *q)
     }
 }
 
-/* From the diagonal of K. */
-HR_RT void qp_guess_norm(const qp *q, qp_stored_row *row)
+/* From the diagonal of K, until L^-1 J' is known. */
+HR_RT static void guess_norm(const qp *q, qp_stored_row *row)
 {
     double squares = 0;
-    for (int i = 0; i < row->count; i++) {
-        int at = q->index[row->start + i];
-        double value = q->value[row->start + i];
-        squares += value * value / q->k.value[q->k.start[at + 1] - 1];
-    }
+    for (long e = row->start; e < row->start + row->count; e++)
+        squares += q->value[e] * q->value[e] * q->inverse_diagonal[q->index[e]];
     row->norm = squares > 0 ? sqrt(squares) : 1.0;
-    row->slot = -1;
-    row->place = -1;
+    row->scale = 1.0 / row->norm;
 }
 
 HR_RT static void forget_units(qp *q)
 {
     q->slots_used = 0;
     q->slot_next = 0;
-    for (int k = 0; k < q->m; k++)
-        qp_guess_norm(q, &q->rows[k]);
+    for (int k = 0; k < q->m; k++) {
+        qp_stored_row *row = &q->rows[k];
+        if (q->is_guess_old || row->slot >= 0)
+            guess_norm(q, row);
+        row->slot = -1;
+        row->place = -1;
+    }
+    q->is_guess_old = false;
 }
 
 HR_RT static void append_if_independent(qp *q, int k, int sign)
@@ -83,7 +85,7 @@ HR_RT static void append_if_independent(qp *q, int k, int sign)
     if (!row->is_equality && !isfinite(sign > 0 ? row->high : row->low))
         return;
     qp_slot(q, k);
-    double rho2 = qp_project(q, k, false);
+    double rho2 = qp_project_to_append(q, k);
     if (rho2 > q->settings.dependence)
         qp_append(q, k, sign, 0.0, rho2);
 }
@@ -110,10 +112,11 @@ HR_RT static void build_set(qp *q)
 
 HR_RT void qp_update_x(qp *q)
 {
+    q->is_priced = false;
     memcpy(q->x, q->b, (size_t)q->n * sizeof *q->x);
     for (int i = 0; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
-        qp_row_scatter(q, row, -q->active[i].mu / row->norm, q->x);
+        qp_row_scatter(q, row, -q->active[i].mu * row->scale, q->x);
     }
     qp_envelope_forward(&q->l, q->x, 0);
     qp_envelope_backward(&q->l, q->x);
@@ -125,7 +128,7 @@ HR_RT static double solve_multipliers(qp *q)
     for (int i = 0; i < q->na; i++) {
         const qp_active *a = &q->active[i];
         const qp_stored_row *row = &q->rows[a->row];
-        q->gram[i] = (qp_row_dot(q, row, q->free_x) - qp_bound(q, a->row, a->sign)) / row->norm;
+        q->gram[i] = (qp_row_dot(q, row, q->free_x) - qp_bound(q, a->row, a->sign)) * row->scale;
     }
     qp_solve_factor(q, q->gram);
     double largest = 0;
@@ -185,7 +188,7 @@ HR_RT void qp_start(qp *q)
     for (int i = 0; i < q->na; i++) {
         const qp_active *a = &q->active[i];
         const qp_stored_row *row = &q->rows[a->row];
-        double target = (qp_row_dot(q, row, q->free_x) - qp_bound(q, a->row, a->sign)) / row->norm;
+        double target = (qp_row_dot(q, row, q->free_x) - qp_bound(q, a->row, a->sign)) * row->scale;
         q->dual += 0.5 * a->mu * target;
     }
 }

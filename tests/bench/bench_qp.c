@@ -78,7 +78,25 @@ static void drift(scenario *s, int tick)
             s->value[r][e] += phase * s->speed[r][e];
 }
 
-static int64_t solve(qp *q, const scenario *s, int *iterations)
+/* Multiply-adds of a solve: factor, the units of the rows that held or entered with their products,
+ * two solves for the free point, and for every exchange a look at all rows, a projection and a
+ * step. Says what the worst case costs on a machine without noise. */
+static double multiply_adds(const scenario *s, const qp_info *info)
+{
+    double n = s->n, active = info->active, entries = (double)s->m * s->count;
+    double units = active > info->iterations ? active : info->iterations;
+    double exchange = entries + 2 * n * active + active * active + n * n / 2;
+    return n * n * n / 6 + units * (n * n / 2 + n * active / 2) + 4 * n * n + 2 * entries +
+           info->iterations * exchange;
+}
+
+typedef struct tally {
+    long iterations;
+    int most_iterations;
+    double most_work;
+} tally;
+
+static int64_t solve(qp *q, const scenario *s, tally *t)
 {
     int64_t start = bench_now_ns();
     if (qp_set_dense(q, s->n, s->k) != HR_OK || qp_set_b(q, s->b) != HR_OK)
@@ -96,7 +114,10 @@ static int64_t solve(qp *q, const scenario *s, int *iterations)
     if (qp_solve(q, (qp_budget){.iterations = -1}, &info) != QP_OPTIMAL)
         exit(1);
     int64_t ns = bench_now_ns() - start;
-    *iterations += info.iterations;
+    t->iterations += info.iterations;
+    t->most_iterations =
+        info.iterations > t->most_iterations ? info.iterations : t->most_iterations;
+    t->most_work = fmax(t->most_work, multiply_adds(s, &info));
     bench_keep(qp_x(q)[0]);
     return ns;
 }
@@ -137,21 +158,25 @@ static void bench_size(const char *name, int n, int m)
     settings.is_eager = true;
     qp_configure(eager, settings);
     static double ns_eager[TICKS];
-    int warm_iterations = 0, cold_iterations = 0, ignored = 0;
+    tally warm_tally = {0}, cold_tally = {0}, ignored = {0};
     for (int i = 0; i < TICKS; i++) {
         drift(&s, i);
-        ns_warm[i] = (double)solve(warm, &s, &warm_iterations);
+        ns_warm[i] = (double)solve(warm, &s, &warm_tally);
         ns_peer[i] = peer(&s);
         qp_forget(cold);
-        ns_cold[i] = (double)solve(cold, &s, &cold_iterations);
+        ns_cold[i] = (double)solve(cold, &s, &cold_tally);
         ns_eager[i] = (double)solve(eager, &s, &ignored);
     }
     bench_compare(name, ns_warm, TICKS, "lapack_cholesky_and_two_solves", ns_peer, TICKS);
     extras(ns_cold, TICKS);
     qsort(ns_eager, TICKS, sizeof *ns_eager, compare);
     bench_extra("eager_median_ns", ns_eager[TICKS / 2]);
-    bench_extra("warm_iterations", (double)warm_iterations / TICKS);
-    bench_extra("cold_iterations", (double)cold_iterations / TICKS);
+    bench_extra("warm_iterations", (double)warm_tally.iterations / TICKS);
+    bench_extra("cold_iterations", (double)cold_tally.iterations / TICKS);
+    bench_extra("warm_iterations_most", warm_tally.most_iterations);
+    bench_extra("cold_iterations_most", cold_tally.most_iterations);
+    bench_extra("warm_multiply_adds_most", warm_tally.most_work);
+    bench_extra("cold_multiply_adds_most", cold_tally.most_work);
     qp_destroy(warm);
     qp_destroy(cold);
     qp_destroy(eager);
