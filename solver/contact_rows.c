@@ -51,8 +51,9 @@ HR_RT void contact_row_point(contact_row *row, const row_point *p, double factor
     if (p->owner == ROW_RIGID)
         add_vector(row, p->first + 3, factor, vec3_cross(p->arm, normal));
     if (p->owner == ROW_ARTICULATED)
-        for (int i = 0; i < p->joint_count && i < ROW_JOINTS_MAX; i++)
-            add(row, p->first + i, factor * vec3_dot(normal, p->joints[i]));
+        for (int i = 0; i < p->joint_count; i++)
+            add(row, p->first + (p->unknowns ? p->unknowns[i] : i),
+                factor * vec3_dot(normal, p->joints[i]));
 }
 
 HR_RT void contact_row_clearance(contact_row *row, double clearance, row_step step)

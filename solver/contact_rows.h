@@ -13,13 +13,13 @@
 #include "geometry/vec3.h"
 #include "solver/qp.h"
 
-enum { ROW_ENTRIES_MAX = 128, ROW_JOINTS_MAX = 64 };
+enum { ROW_ENTRIES_MAX = 128 };
 
 typedef enum row_owner {
     ROW_SCRIPTED, /* no unknowns */
     ROW_PARTICLE, /* unknowns first .. first + 2: velocity */
     ROW_RIGID, /* first .. first + 2: velocity of the centre; first + 3 .. + 5: angular velocity */
-    ROW_ARTICULATED /* joint_count unknowns from first: columns of the point's Jacobian */
+    ROW_ARTICULATED /* columns of the point's Jacobian, by joint_count unknowns */
 } row_owner;
 
 typedef struct row_point {
@@ -27,8 +27,11 @@ typedef struct row_point {
     int first;
     vec3 velocity; /* m/s, of the point at the start of the step (scripted: at its end) */
     vec3 arm;      /* m, rigid: from the centre to the point, world axes */
+    /* Articulated: velocity of the point per unit of each of these unknowns, counted from `first`;
+     * NULL: 0, 1, 2 ... Borrowed until the row or the programme is made. */
     int joint_count;
-    const vec3 *joints; /* articulated: velocity of the point per unit of each joint's velocity */
+    const int *unknowns;
+    const vec3 *joints;
 } row_point;
 
 typedef struct contact_row {

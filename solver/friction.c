@@ -3,23 +3,49 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "solver/key_table.h"
+#include "solver/qp_vector.h"
+
+enum {
+    DIRECTIONS = FRICTION_PYRAMID + FRICTION_CUTS,
+    ROWS_MAX = DIRECTIONS + FRICTION_CUTS /* of a contact: some cuts may be out of use by now */
+};
+
+/* Violation that is rounding, relative to the numbers it is made of. */
+#define ROUNDING 1e-13
+/* The same for a sliding speed. */
+#define STICKING 1e-13
+/* Cosine above which two cuts are the same: 1.4e-7 rad. */
+#define SAME_CUT (1.0 - 1e-14)
 
 typedef struct memory {
     uint64_t key;
     double speed;                  /* s, m/s */
-    double cuts[FRICTION_CUTS][2]; /* unit directions, newest first */
-    int cut_count;
-    double angle; /* of the first pyramid direction */
+    double cuts[FRICTION_CUTS][2]; /* unit directions */
+    int cut_count, oldest;
+    unsigned held; /* bit k: the row of direction k */
+    vec3 tangent;
 } memory;
 
 typedef struct contact {
     double mu, slack;
-    long row[3]; /* where the rows of G start; row k ends where the next begins */
-    int count[3];
+    long start; /* of its columns */
+    int count;
     double offset[3];
     memory now;
-    int first_row, row_count; /* in the programme */
+    unsigned emitted; /* directions that have a row */
+    int row_count;
 } contact;
+
+/* A row of the programme. */
+typedef struct emitted {
+    int contact, row;
+    int which; /* direction; -1: a cut that has been replaced */
+    double d[2];
+    double base; /* bound without mu s */
+} emitted;
 
 struct friction {
     int dimension, room, unknowns;
@@ -27,17 +53,24 @@ struct friction {
     long entry_room, entries;
     contact *contact;
     int *index;
-    double *value;
+    double *value; /* d values per column */
     memory *last;
     int last_count;
-    /* one programme row under construction */
-    int *row_index, *where;
+    key_table by_key;
+    /* the contact that is open */
+    int *where; /* of an unknown: its column + 1 */
+    uint64_t open_key;
+    long open_start;
+    /* the programme */
+    int from, to;
+    emitted *rows;
+    int row_count;
     double *row_value;
 };
 
 int friction_rows_per_contact(int dimension)
 {
-    return dimension == 2 ? 2 : FRICTION_PYRAMID + FRICTION_CUTS;
+    return dimension == 2 ? 2 : ROWS_MAX;
 }
 
 friction *friction_create(int dimension, int contacts, int unknowns, long entries)
@@ -51,15 +84,16 @@ friction *friction_create(int dimension, int contacts, int unknowns, long entrie
     f->room = contacts;
     f->unknowns = unknowns;
     f->entry_room = entries;
+    size_t rows = (size_t)contacts * (size_t)friction_rows_per_contact(dimension);
     f->contact = calloc((size_t)contacts + 1, sizeof *f->contact);
     f->last = calloc((size_t)contacts + 1, sizeof *f->last);
     f->index = calloc((size_t)entries + 1, sizeof *f->index);
-    f->value = calloc((size_t)entries + 1, sizeof *f->value);
-    f->row_index = calloc((size_t)unknowns, sizeof *f->row_index);
+    f->value = calloc((size_t)entries + 1, (size_t)dimension * sizeof *f->value);
     f->where = calloc((size_t)unknowns, sizeof *f->where);
+    f->rows = calloc(rows + 1, sizeof *f->rows);
     f->row_value = calloc((size_t)unknowns, sizeof *f->row_value);
-    if (!f->contact || !f->last || !f->index || !f->value || !f->row_index || !f->where ||
-        !f->row_value) {
+    if (!key_table_create(&f->by_key, contacts) || !f->contact || !f->last || !f->index ||
+        !f->value || !f->where || !f->rows || !f->row_value) {
         friction_destroy(f);
         return NULL;
     }
@@ -74,116 +108,105 @@ void friction_destroy(friction *f)
     free(f->last);
     free(f->index);
     free(f->value);
-    free(f->row_index);
     free(f->where);
+    free(f->rows);
     free(f->row_value);
+    key_table_free(&f->by_key);
     free(f);
 }
 
 void friction_begin(friction *f)
 {
-    for (int i = 0; i < f->contacts; i++)
-        f->last[i] = f->contact[i].now;
-    if (f->contacts > 0)
+    if (f->contacts > 0) {
+        key_table_clear(&f->by_key);
+        for (int i = 0; i < f->contacts; i++) {
+            f->last[i] = f->contact[i].now;
+            key_table_put(&f->by_key, f->last[i].key, i);
+        }
         f->last_count = f->contacts;
+    }
     f->contacts = 0;
     f->entries = 0;
+    f->row_count = 0;
+    f->open_key = 0;
 }
 
-static memory recall(const friction *f, uint64_t key)
+bool friction_tangent(const friction *f, uint64_t key, vec3 *tangent)
 {
-    for (int i = 0; i < f->last_count && key; i++)
-        if (f->last[i].key == key)
-            return f->last[i];
-    return (memory){.key = key};
+    int at = key_table_find(&f->by_key, key);
+    if (at >= 0)
+        *tangent = f->last[at].tangent;
+    return at >= 0;
 }
 
-hr_status friction_add(friction *f, uint64_t key, double mu, const friction_row *rows, double slack)
+hr_status friction_open(friction *f, uint64_t key)
 {
     if (f->contacts >= f->room)
         return HR_ERR_CAPACITY;
+    f->open_key = key;
+    f->open_start = f->entries;
+    return HR_OK;
+}
+
+hr_status friction_column(friction *f, int unknown, const double *components)
+{
+    if (unknown < 0 || unknown >= f->unknowns)
+        return HR_ERR_ARGUMENT;
+    int d = f->dimension;
+    long at = f->open_start + f->where[unknown] - 1;
+    if (f->where[unknown] == 0 || at >= f->entries || f->index[at] != unknown) {
+        if (f->entries >= f->entry_room)
+            return HR_ERR_CAPACITY;
+        at = f->entries++;
+        f->where[unknown] = (int)(at - f->open_start) + 1;
+        f->index[at] = unknown;
+        memset(f->value + at * d, 0, (size_t)d * sizeof *f->value);
+    }
+    for (int k = 0; k < d; k++)
+        f->value[at * d + k] += components[k];
+    return HR_OK;
+}
+
+hr_status friction_close(friction *f, double mu, const double *offset, double slack, vec3 tangent)
+{
     if (!isfinite(mu) || !isfinite(slack))
         return HR_ERR_NOT_FINITE;
     if (mu < 0)
         return HR_ERR_ARGUMENT;
-    contact *c = &f->contact[f->contacts];
-    *c = (contact){.mu = mu, .slack = slack, .now = recall(f, key)};
-    for (int k = 0; k < f->dimension; k++) {
-        if (rows[k].count < 0 || f->entries + rows[k].count > f->entry_room)
-            return HR_ERR_CAPACITY;
-        c->row[k] = f->entries;
-        c->count[k] = rows[k].count;
-        c->offset[k] = rows[k].offset;
-        size_t count = (size_t)rows[k].count;
-        memcpy(f->index + f->entries, rows[k].index, count * sizeof *f->index);
-        memcpy(f->value + f->entries, rows[k].value, count * sizeof *f->value);
-        f->entries += rows[k].count;
-    }
-    f->contacts++;
+    int known = key_table_find(&f->by_key, f->open_key);
+    contact *c = &f->contact[f->contacts++];
+    *c = (contact){.mu = mu,
+                   .slack = slack,
+                   .start = f->open_start,
+                   .count = (int)(f->entries - f->open_start)};
+    c->now = known >= 0 ? f->last[known] : (memory){.key = f->open_key};
+    c->now.tangent = tangent;
+    for (int k = 0; k < f->dimension; k++)
+        c->offset[k] = offset[k];
     return HR_OK;
 }
 
-/* Adds factor times the entry e of G to the row under construction; returns its new length. */
-static int add_entry(friction *f, int count, double factor, long e)
+int friction_count(const friction *f)
 {
-    int at = f->index[e], place = f->where[at] - 1;
-    if (place < 0 || place >= count || f->row_index[place] != at) {
-        place = count++;
-        f->where[at] = place + 1;
-        f->row_index[place] = at;
-        f->row_value[place] = 0.0;
-    }
-    f->row_value[place] += factor * f->value[e];
-    return count;
-}
-
-/* factors[k] times row k of G, summed; returns how many entries that has. */
-static int combine(friction *f, const contact *c, const double *factors)
-{
-    int count = 0, d = f->dimension < 3 ? 2 : 3;
-    for (int k = 0; k < d; k++)
-        for (long e = c->row[k]; factors[k] != 0.0 && e < c->row[k] + c->count[k]; e++)
-            count = add_entry(f, count, factors[k], e);
-    return count;
-}
-
-/* (-n + mu d) . u <= slack + mu s */
-static hr_status emit_row(friction *f, qp *q, contact *c, int which, double d1, double d2)
-{
-    double factors[3] = {-1.0, c->mu * d1, c->mu * d2};
-    double bound = c->slack + c->mu * c->now.speed;
-    bound -= factors[0] * c->offset[0] + factors[1] * c->offset[1];
-    if (f->dimension == 3)
-        bound -= factors[2] * c->offset[2];
-    int count = combine(f, c, factors);
-    c->row_count++;
-    return qp_row_add(q, &(qp_row){.key = c->now.key ? c->now.key * 16 + (uint64_t)which + 1 : 0,
-                                   .count = count,
-                                   .index = f->row_index,
-                                   .value = f->row_value,
-                                   .low = -(double)INFINITY,
-                                   .high = bound});
+    return f->contacts;
 }
 
 /* Direction k of the rows of a contact: the pyramid, then the cuts. */
 static void direction_of(const friction *f, const contact *c, int k, double *d)
 {
-    d[0] = 0.0;
-    d[1] = 0.0;
-    if (c->mu == 0.0)
-        return;
-    if (f->dimension == 2) {
-        d[0] = k == 0 ? 1.0 : -1.0;
-        return;
-    }
-    if (k < FRICTION_PYRAMID) {
-        double angle = c->now.angle + k * (2.0 * 3.14159265358979323846 / FRICTION_PYRAMID);
-        d[0] = cos(angle);
-        d[1] = sin(angle);
+    static const double half = 0.70710678118654752440;
+    static const double pyramid[FRICTION_PYRAMID][2] = {{1, 0},        {half, half}, {0, 1},
+                                                        {-half, half}, {-1, 0},      {-half, -half},
+                                                        {0, -1},       {half, -half}};
+    bool is_flat = c->mu == 0.0;
+    if (f->dimension == 2 || is_flat) {
+        d[0] = is_flat ? 0.0 : k == 0 ? 1.0 : -1.0;
+        d[1] = 0.0;
         return;
     }
-    d[0] = c->now.cuts[k - FRICTION_PYRAMID][0];
-    d[1] = c->now.cuts[k - FRICTION_PYRAMID][1];
+    const double *from = k < FRICTION_PYRAMID ? pyramid[k] : c->now.cuts[k - FRICTION_PYRAMID];
+    d[0] = from[0];
+    d[1] = from[1];
 }
 
 static int direction_count(const friction *f, const contact *c)
@@ -193,76 +216,251 @@ static int direction_count(const friction *f, const contact *c)
     return f->dimension == 2 ? 2 : FRICTION_PYRAMID + c->now.cut_count;
 }
 
-int friction_count(const friction *f)
+/* (-n + mu d) . u <= slack + mu s */
+static hr_status emit_row(friction *f, qp *q, int which_contact, int which)
 {
-    return f->contacts;
+    contact *c = &f->contact[which_contact];
+    if (c->row_count >= friction_rows_per_contact(f->dimension))
+        return HR_ERR_CAPACITY;
+    emitted *e = &f->rows[f->row_count];
+    *e = (emitted){.contact = which_contact, .row = qp_row_count(q), .which = which};
+    direction_of(f, c, which, e->d);
+    double a = c->mu * e->d[0], b = c->mu * e->d[1];
+    e->base = c->slack + c->offset[0] - a * c->offset[1];
+    const double *value = f->value + c->start * f->dimension;
+    if (f->dimension == 3) {
+        e->base -= b * c->offset[2];
+        for (int i = 0; i < c->count; i++, value += 3)
+            f->row_value[i] = a * value[1] - value[0] + b * value[2];
+    } else {
+        for (int i = 0; i < c->count; i++, value += 2)
+            f->row_value[i] = a * value[1] - value[0];
+    }
+    hr_status status = qp_row_add(q, &(qp_row){.count = c->count,
+                                               .index = f->index + c->start,
+                                               .value = f->row_value,
+                                               .low = -(double)INFINITY,
+                                               .high = e->base + c->mu * c->now.speed});
+    if (status != HR_OK)
+        return status;
+    c->emitted |= 1u << which;
+    c->row_count++;
+    f->row_count++;
+    return HR_OK;
 }
 
-hr_status friction_emit(friction *f, qp *q, int from, int to)
+int friction_emit(friction *f, qp *q, int from, int to, int *held, int room)
 {
-    for (int i = from; i < to && i < f->contacts; i++) {
+    int count = 0;
+    f->from = from;
+    f->to = to < f->contacts ? to : f->contacts;
+    f->row_count = 0;
+    for (int i = from; i < f->to; i++) {
         contact *c = &f->contact[i];
-        c->first_row = qp_row_count(q);
+        c->emitted = 0;
         c->row_count = 0;
         for (int k = 0; k < direction_count(f, c); k++) {
-            double d[2];
-            direction_of(f, c, k, d);
-            hr_status status = emit_row(f, q, c, k, d[0], d[1]);
+            if (!(c->now.held >> k & 1u))
+                continue;
+            if (count < room)
+                held[count++] = qp_row_count(q);
+            hr_status status = emit_row(f, q, i, k);
+            if (status != HR_OK)
+                return (int)status;
+        }
+    }
+    return count;
+}
+
+/* u = G x + g; returns the size of the numbers that it is made of. */
+static double relative_velocity(const friction *f, const contact *c, const double *x, double *u)
+{
+    int d = f->dimension;
+    const double *value = f->value + c->start * d;
+    const int *index = f->index + c->start;
+    double size = 0;
+    for (int k = 0; k < d; k++) {
+        u[k] = c->offset[k];
+        size += fabs(u[k]);
+    }
+    for (int i = 0; i < c->count; i++)
+        for (int k = 0; k < d; k++) {
+            double part = *value++ * x[index[i]];
+            u[k] += part;
+            size += fabs(part);
+        }
+    return size;
+}
+
+/* The direction that the solution breaks most and that has no row yet; -1: none. */
+static int most_broken(const friction *f, const contact *c, const double *x)
+{
+    double u[3] = {0, 0, 0}, size = relative_velocity(f, c, x, u), most = ROUNDING * size;
+    double bound = c->slack + c->mu * c->now.speed;
+    int worst = -1, count = direction_count(f, c);
+    if (c->mu * hypot(u[1], u[2]) - u[0] - bound <= most) /* inside the round cone even */
+        return -1;
+    for (int k = 0; k < count; k++) {
+        double d[2];
+        direction_of(f, c, k, d);
+        double excess = c->mu * (d[0] * u[1] + d[1] * u[2]) - u[0] - bound;
+        if (excess > most && !(c->emitted >> k & 1u)) {
+            most = excess;
+            worst = k;
+        }
+    }
+    return worst;
+}
+
+/* One more row for every contact that the solution breaks; how many, or a negative status. */
+static int add_broken(friction *f, qp *q)
+{
+    int count = 0;
+    for (int i = f->from; i < f->to; i++) {
+        int k = most_broken(f, &f->contact[i], qp_x(q));
+        if (k < 0)
+            continue;
+        hr_status status = emit_row(f, q, i, k);
+        if (status != HR_OK && status != HR_ERR_CAPACITY)
+            return (int)status;
+        count += status == HR_OK;
+    }
+    return count;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+qp_status friction_solve_pass(friction *f, qp *q, qp_budget budget, qp_info *info)
+{
+    int used = 0, added;
+    int64_t deadline_ns = budget.time_ns > 0 ? now_ns() + budget.time_ns : 0;
+    do {
+        qp_budget left = budget;
+        if (budget.iterations >= 0)
+            left.iterations = budget.iterations - used;
+        if (deadline_ns && used > 0) {
+            int64_t rest = deadline_ns - now_ns();
+            left.time_ns = rest > 0 ? rest : 1;
+        }
+        qp_status status = qp_solve(q, left, info);
+        used += info->iterations;
+        info->iterations = used;
+        if (status != QP_OPTIMAL && status != QP_DEGRADED)
+            return status;
+        added = add_broken(f, q);
+    } while (added > 0);
+    if (added < 0)
+        info->status = QP_REFUSED;
+    return info->status;
+}
+
+/* The slot for a new cut in this direction: a free one, or that of the oldest cut that does not
+ * hold; -1 where there is such a cut already. */
+static int slot_for_cut(memory *m, double d1, double d2)
+{
+    for (int i = 0; i < m->cut_count; i++)
+        if (m->cuts[i][0] * d1 + m->cuts[i][1] * d2 > SAME_CUT)
+            return -1;
+    if (m->cut_count < FRICTION_CUTS)
+        return m->cut_count++;
+    int slot = m->oldest;
+    for (int i = 0; i < FRICTION_CUTS; i++) {
+        int other = (m->oldest + i) % FRICTION_CUTS;
+        if (!(m->held >> (FRICTION_PYRAMID + other) & 1u)) {
+            slot = other;
+            break;
+        }
+    }
+    m->oldest = (slot + 1) % FRICTION_CUTS;
+    return slot;
+}
+
+/* A cut in the direction of sliding; one that it replaces keeps its row but loses its name. */
+static void add_cut(friction *f, int which_contact, double d1, double d2)
+{
+    contact *c = &f->contact[which_contact];
+    int slot = slot_for_cut(&c->now, d1, d2), which = FRICTION_PYRAMID + slot;
+    if (slot < 0)
+        return;
+    c->now.cuts[slot][0] = d1;
+    c->now.cuts[slot][1] = d2;
+    c->now.held &= ~(1u << which);
+    if (!(c->emitted >> which & 1u))
+        return;
+    c->emitted &= ~(1u << which);
+    for (int i = 0; i < f->row_count; i++)
+        if (f->rows[i].contact == which_contact && f->rows[i].which == which)
+            f->rows[i].which = -1;
+}
+
+static void read_impulses(friction *f, const qp *q, double *impulses)
+{
+    int d = f->dimension;
+    for (int i = f->from; i < f->to; i++) {
+        f->contact[i].now.held = 0;
+        for (int k = 0; k < d; k++)
+            impulses[(long)(i - f->from) * d + k] = 0.0;
+    }
+    for (int i = 0; i < f->row_count; i++) {
+        const emitted *e = &f->rows[i];
+        if (qp_side(q, e->row) == 0)
+            continue;
+        contact *c = &f->contact[e->contact];
+        double *impulse = impulses + (long)(e->contact - f->from) * d;
+        double lambda = qp_lambda(q, e->row);
+        impulse[0] += lambda;
+        for (int k = 1; k < d; k++)
+            impulse[k] -= c->mu * lambda * e->d[k - 1];
+        if (e->which >= 0)
+            c->now.held |= 1u << e->which;
+    }
+}
+
+double friction_update(friction *f, const qp *q, double *impulses)
+{
+    double change = 0;
+    read_impulses(f, q, impulses);
+    for (int i = f->from; i < f->to; i++) {
+        contact *c = &f->contact[i];
+        double u[3] = {0, 0, 0};
+        double size = relative_velocity(f, c, qp_x(q), u), speed = hypot(u[1], u[2]);
+        if (speed <= STICKING * size)
+            speed = 0.0;
+        double one = fabs(speed - c->now.speed) / (1.0 + speed);
+        change = one > change && c->mu > 0 ? one : change;
+        c->now.speed = speed;
+        if (f->dimension == 3 && c->mu > 0 && speed > 0)
+            add_cut(f, i, u[1] / speed, u[2] / speed);
+    }
+    return change;
+}
+
+hr_status friction_tighten(friction *f, qp *q)
+{
+    for (int i = 0; i < f->row_count; i++) {
+        const emitted *e = &f->rows[i];
+        const contact *c = &f->contact[e->contact];
+        hr_status status =
+            qp_row_bounds(q, e->row, -(double)INFINITY, e->base + c->mu * c->now.speed);
+        if (status != HR_OK)
+            return status;
+    }
+    for (int i = f->from; i < f->to; i++) {
+        const contact *c = &f->contact[i];
+        for (int k = FRICTION_PYRAMID; k < direction_count(f, c); k++) {
+            if (c->emitted >> k & 1u || c->now.held == 0)
+                continue;
+            hr_status status = emit_row(f, q, i, k);
             if (status != HR_OK)
                 return status;
         }
     }
     return HR_OK;
-}
-
-static double relative_velocity(const friction *f, const contact *c, int k, const double *x)
-{
-    double u = c->offset[k];
-    for (long e = c->row[k]; e < c->row[k] + c->count[k]; e++)
-        u += f->value[e] * x[f->index[e]];
-    return u;
-}
-
-/* The newest cut goes first; one that nearly repeats an older cut takes its place. */
-static void add_cut(memory *m, double d1, double d2)
-{
-    int drop = m->cut_count < FRICTION_CUTS ? m->cut_count++ : FRICTION_CUTS - 1;
-    for (int i = drop; i > 0; i--)
-        memcpy(m->cuts[i], m->cuts[i - 1], sizeof m->cuts[i]);
-    m->cuts[0][0] = d1;
-    m->cuts[0][1] = d2;
-}
-
-static double update_contact(friction *f, contact *c, const qp *q, double *impulse)
-{
-    for (int k = 0; k < f->dimension; k++)
-        impulse[k] = 0.0;
-    for (int k = 0; k < c->row_count; k++) {
-        double d[2], lambda = qp_lambda(q, c->first_row + k);
-        direction_of(f, c, k, d);
-        impulse[0] += lambda;
-        for (int t = 1; t < f->dimension; t++)
-            impulse[t] -= c->mu * lambda * d[t - 1];
-    }
-    double ut[2] = {0, 0};
-    for (int t = 1; t < f->dimension; t++)
-        ut[t - 1] = relative_velocity(f, c, t, qp_x(q));
-    double speed = hypot(ut[0], ut[1]), change = fabs(speed - c->now.speed) / (1.0 + speed);
-    c->now.speed = speed;
-    if (f->dimension == 3 && c->mu > 0 && speed > 1e-14)
-        add_cut(&c->now, ut[0] / speed, ut[1] / speed);
-    return change;
-}
-
-double friction_update(friction *f, const qp *q, int from, int to, double *impulses)
-{
-    double change = 0;
-    for (int i = from; i < to && i < f->contacts; i++) {
-        double *impulse = impulses + (long)(i - from) * f->dimension;
-        double one = update_contact(f, &f->contact[i], q, impulse);
-        change = one > change ? one : change;
-    }
-    return change;
 }
 
 double friction_safe_blend(const friction *f, int from, int to, const double *x, const double *stop,
@@ -271,36 +469,17 @@ double friction_safe_blend(const friction *f, int from, int to, const double *x,
     double most = 1.0, least = 0.0; /* of x: what else asks for room, and what pushes */
     for (int i = from; i < to && i < f->contacts; i++) {
         const contact *c = &f->contact[i];
-        double room = c->slack + reserve;
-        double at_x = -relative_velocity(f, c, 0, x), at_stop = -relative_velocity(f, c, 0, stop);
-        if (at_x > room && at_stop > room)
+        double room = c->slack + reserve, at_x[3], at_stop[3];
+        relative_velocity(f, c, x, at_x);
+        relative_velocity(f, c, stop, at_stop);
+        bool is_x_good = -at_x[0] <= room, is_stop_good = -at_stop[0] <= room;
+        if (!is_x_good && !is_stop_good)
             return -1.0;
-        if (at_x > room)
-            most = fmin(most, (room - at_stop) / (at_x - at_stop) * (1.0 - 1e-12));
-        if (at_stop > room)
-            least = fmax(least, (at_stop - room) / (at_stop - at_x));
+        double there = (room + at_stop[0]) / (at_stop[0] - at_x[0]);
+        if (!is_x_good)
+            most = fmin(most, there * (1.0 - 1e-12));
+        if (!is_stop_good)
+            least = fmax(least, there);
     }
     return least > most ? -1.0 : most;
-}
-
-qp_status friction_solve(friction *f, qp *q, friction_run run, double *impulses, qp_info *info)
-{
-    qp_status status = QP_REFUSED;
-    int used = 0;
-    for (int pass = 0; pass < run.passes; pass++) {
-        qp_rows_begin(q);
-        if (friction_emit(f, q, 0, f->contacts) != HR_OK)
-            return QP_REFUSED;
-        qp_budget budget = run.budget;
-        if (budget.iterations >= 0)
-            budget.iterations = budget.iterations > used ? budget.iterations - used : 0;
-        status = qp_solve(q, budget, info);
-        used += info->iterations;
-        info->iterations = used;
-        if (status != QP_OPTIMAL && status != QP_DEGRADED)
-            return status;
-        if (friction_update(f, q, 0, f->contacts, impulses) < run.tolerance && pass > 0)
-            break;
-    }
-    return status;
 }

@@ -3,23 +3,32 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "solver/friction.h"
+#include "solver/key_table.h"
+
+/* Things in the order of the islands they belong to: those of island i are item[start[i]] up to
+ * item[start[i + 1]]. */
+typedef struct grouping {
+    int *start, *item;
+} grouping;
 
 struct qp_blocks {
     qp_blocks_limits limits;
-    int *island;    /* of a block: the smallest index of its island */
-    int *first;     /* first unknown of a block within its island's programme */
-    int *members;   /* blocks of the island being solved */
-    int *sizes;     /* their sizes */
-    int *in_island; /* contacts of the island being solved */
+    int *root;    /* of a block: the smallest index of its island */
+    int *ordinal; /* of a root: its island's number */
+    int islands;
+    int *first; /* first unknown of a block within its island's programme */
+    grouping blocks, contacts, bounds;
+    int *sizes; /* of the blocks of the island being solved */
     double *k, *b, *stop, *impulse;
+    vec3 *tangent; /* of each contact of the island being solved */
     qp *qp;
     friction *friction;
-    /* rows that held in the last step and in this one so far, of all islands */
-    int held_room, held_count[2];
-    uint64_t *held_key[2];
-    int *held_sign[2];
+    int *held, *held_sign; /* rows to start from */
+    int held_room;
+    key_table last_bounds, held_bounds; /* sides of the bounds that held: last solve, this one */
 };
 
 qp_blocks_settings qp_blocks_settings_default(double dt)
@@ -32,39 +41,51 @@ qp_blocks_settings qp_blocks_settings_default(double dt)
                                 .budget = {.iterations = -1}};
 }
 
+static bool allocate_group(grouping *g, int groups, int items)
+{
+    g->start = calloc((size_t)groups + 2, sizeof(int));
+    g->item = calloc((size_t)items + 1, sizeof(int));
+    return g->start && g->item;
+}
+
 static bool allocate(qp_blocks *s)
 {
     qp_blocks_limits l = s->limits;
     size_t blocks = (size_t)l.blocks, unknowns = (size_t)l.unknowns;
     size_t contacts = (size_t)l.contacts + 1, block = (size_t)l.block_size;
-    s->island = calloc(blocks, sizeof(int));
+    s->root = calloc(blocks, sizeof(int));
+    s->ordinal = calloc(blocks, sizeof(int));
     s->first = calloc(blocks, sizeof(int));
-    s->members = calloc(blocks, sizeof(int));
     s->sizes = calloc(blocks, sizeof(int));
-    s->in_island = calloc(contacts, sizeof(int));
     s->k = calloc(unknowns * block, sizeof(double));
     s->b = calloc(unknowns, sizeof(double));
     s->stop = calloc(unknowns, sizeof(double));
     s->impulse = calloc(3 * contacts, sizeof(double));
-    if (!s->island || !s->first || !s->members || !s->sizes || !s->in_island || !s->k || !s->b ||
-        !s->stop || !s->impulse)
-        return false;
+    s->tangent = calloc(contacts, sizeof(vec3));
+    bool ok = s->root && s->ordinal && s->first && s->sizes && s->k && s->b && s->stop &&
+              s->impulse && s->tangent;
+    ok = allocate_group(&s->blocks, l.blocks, l.blocks) && ok;
+    ok = allocate_group(&s->contacts, l.blocks, l.contacts) && ok;
+    ok = allocate_group(&s->bounds, l.blocks, l.bounds) && ok;
+    ok = key_table_create(&s->last_bounds, l.bounds) && ok;
+    return key_table_create(&s->held_bounds, l.bounds) && ok;
+}
+
+static bool allocate_solvers(qp_blocks *s)
+{
+    qp_blocks_limits l = s->limits;
     int rows = friction_rows_per_contact(3) * l.contacts + l.bounds + 1;
-    long entries = 2L * l.block_size;
+    long columns = 2L * l.block_size < l.unknowns ? 2L * l.block_size : l.unknowns;
     s->qp = qp_create((qp_limits){.variables = l.unknowns,
                                   .rows = rows,
-                                  .entries = entries * rows,
+                                  .entries = columns * rows,
                                   .soft_rows = l.bounds,
                                   .envelope = (long)l.unknowns * l.block_size});
-    s->friction = friction_create(3, l.contacts, l.unknowns, 3 * entries * l.contacts + 1);
+    s->friction = friction_create(3, l.contacts, l.unknowns, columns * l.contacts + 1);
     s->held_room = l.unknowns + l.bounds;
-    bool ok = s->qp && s->friction;
-    for (int i = 0; i < 2; i++) {
-        s->held_key[i] = calloc((size_t)s->held_room + 1, sizeof *s->held_key[i]);
-        s->held_sign[i] = calloc((size_t)s->held_room + 1, sizeof *s->held_sign[i]);
-        ok = ok && s->held_key[i] && s->held_sign[i];
-    }
-    return ok;
+    s->held = calloc((size_t)s->held_room + 1, sizeof *s->held);
+    s->held_sign = calloc((size_t)s->held_room + 1, sizeof *s->held_sign);
+    return s->qp && s->friction && s->held && s->held_sign;
 }
 
 qp_blocks *qp_blocks_create(qp_blocks_limits limits)
@@ -76,7 +97,7 @@ qp_blocks *qp_blocks_create(qp_blocks_limits limits)
     if (!s)
         return NULL;
     s->limits = limits;
-    if (!allocate(s)) {
+    if (!allocate(s) || !allocate_solvers(s)) {
         qp_blocks_destroy(s);
         return NULL;
     }
@@ -87,12 +108,27 @@ void qp_blocks_destroy(qp_blocks *s)
 {
     if (!s)
         return;
-    void *memory[] = {s->island,      s->first,       s->members,     s->sizes,
-                      s->in_island,   s->k,           s->b,           s->stop,
-                      s->impulse,     s->held_key[0], s->held_key[1], s->held_sign[0],
-                      s->held_sign[1]};
+    void *memory[] = {s->root,
+                      s->ordinal,
+                      s->first,
+                      s->sizes,
+                      s->k,
+                      s->b,
+                      s->stop,
+                      s->impulse,
+                      s->tangent,
+                      s->held,
+                      s->held_sign,
+                      s->blocks.start,
+                      s->blocks.item,
+                      s->contacts.start,
+                      s->contacts.item,
+                      s->bounds.start,
+                      s->bounds.item};
     for (int i = 0; i < HR_COUNT(memory); i++)
         free(memory[i]);
+    key_table_free(&s->last_bounds);
+    key_table_free(&s->held_bounds);
     qp_destroy(s->qp);
     friction_destroy(s->friction);
     free(s);
@@ -100,134 +136,7 @@ void qp_blocks_destroy(qp_blocks *s)
 
 const int *qp_blocks_islands(const qp_blocks *s)
 {
-    return s->island;
-}
-
-static int root_of(int *island, int i)
-{
-    while (island[i] != i) {
-        island[i] = island[island[i]];
-        i = island[i];
-    }
-    return i;
-}
-
-static void find_islands(qp_blocks *s, int block_count, const qp_contact *contacts, int count)
-{
-    for (int i = 0; i < block_count; i++)
-        s->island[i] = i;
-    for (int c = 0; c < count; c++) {
-        if (contacts[c].block[0] < 0 || contacts[c].block[1] < 0)
-            continue;
-        int a = root_of(s->island, contacts[c].block[0]);
-        int b = root_of(s->island, contacts[c].block[1]);
-        s->island[a > b ? a : b] = a > b ? b : a;
-    }
-    for (int i = 0; i < block_count; i++)
-        s->island[i] = root_of(s->island, i);
-}
-
-static hr_status check(const qp_blocks *s, const qp_block *blocks, int block_count,
-                       const qp_contact *contacts, int contact_count, const qp_bound *bounds,
-                       int bound_count)
-{
-    int unknowns = 0;
-    if (block_count < 0 || block_count > s->limits.blocks || contact_count < 0 ||
-        contact_count > s->limits.contacts || bound_count < 0 || bound_count > s->limits.bounds)
-        return HR_ERR_CAPACITY;
-    for (int i = 0; i < block_count; i++) {
-        if (blocks[i].size <= 0 || blocks[i].size > s->limits.block_size)
-            return HR_ERR_CAPACITY;
-        unknowns += blocks[i].size;
-    }
-    for (int c = 0; c < contact_count; c++) {
-        const qp_contact *contact = &contacts[c];
-        for (int k = 0; k < 2; k++)
-            if (contact->block[k] >= block_count)
-                return HR_ERR_ARGUMENT;
-        if (contact->key == 0 || contact->key >> 59)
-            return HR_ERR_ARGUMENT;
-        if (!vec3_is_finite(contact->normal) || !isfinite(contact->clearance) ||
-            !vec3_is_finite(contact->point[0].velocity) ||
-            !vec3_is_finite(contact->point[1].velocity))
-            return HR_ERR_NOT_FINITE;
-    }
-    for (int k = 0; k < bound_count; k++)
-        if (bounds[k].block < 0 || bounds[k].block >= block_count || bounds[k].unknown < 0 ||
-            bounds[k].unknown >= blocks[bounds[k].block].size)
-            return HR_ERR_ARGUMENT;
-    return unknowns > s->limits.unknowns ? HR_ERR_CAPACITY : HR_OK;
-}
-
-/* K, b and the stop of the island's blocks, one after another. Returns how many unknowns. */
-static int gather(qp_blocks *s, const qp_block *blocks, int block_count, int root, int *members)
-{
-    int unknowns = 0, count = 0;
-    double *k = s->k;
-    for (int i = 0; i < block_count; i++) {
-        if (s->island[i] != root)
-            continue;
-        const qp_block *block = &blocks[i];
-        size_t size = (size_t)block->size;
-        s->members[count] = i;
-        s->sizes[count++] = block->size;
-        s->first[i] = unknowns;
-        memcpy(k, block->k, size * size * sizeof *k);
-        memcpy(s->b + unknowns, block->b, size * sizeof *k);
-        for (size_t u = 0; u < size; u++)
-            s->stop[unknowns + (int)u] = -block->v[u];
-        k += size * size;
-        unknowns += block->size;
-    }
-    *members = count;
-    return unknowns;
-}
-
-/* Rows of the relative velocity of the first point against the second: normal, two tangents. */
-static hr_status add_contact(qp_blocks *s, const qp_blocks_settings *settings,
-                             const qp_contact *contact)
-{
-    vec3 axes[3] = {contact->normal, vec3_any_perpendicular(contact->normal), {0, 0, 0}};
-    axes[2] = vec3_cross(axes[0], axes[1]);
-    contact_row parts[3];
-    friction_row rows[3];
-    for (int k = 0; k < 3; k++) {
-        contact_row_begin(&parts[k], contact->key);
-        for (int side = 0; side < 2; side++) {
-            row_point p = contact->point[side];
-            if (contact->block[side] < 0)
-                p.owner = ROW_SCRIPTED;
-            else
-                p.first += s->first[contact->block[side]];
-            contact_row_point(&parts[k], &p, side ? -1.0 : 1.0, axes[k]);
-        }
-        if (parts[k].is_full)
-            return HR_ERR_CAPACITY;
-        rows[k] = (friction_row){parts[k].count, parts[k].index, parts[k].value, parts[k].rate};
-    }
-    double deepest = -settings->dt * settings->recovery;
-    double clearance = contact->clearance > deepest ? contact->clearance : deepest;
-    return friction_add(s->friction, contact->key, contact->mu, rows, clearance / settings->dt);
-}
-
-static hr_status add_bounds(qp_blocks *s, const qp_bound *bounds, int count, int root)
-{
-    const double one = 1.0;
-    for (int k = 0; k < count; k++) {
-        if (s->island[bounds[k].block] != root)
-            continue;
-        int unknown = s->first[bounds[k].block] + bounds[k].unknown;
-        hr_status status = qp_row_add(s->qp, &(qp_row){.key = bounds[k].key | (1ULL << 63),
-                                                       .count = 1,
-                                                       .index = &unknown,
-                                                       .value = &one,
-                                                       .low = bounds[k].low,
-                                                       .high = bounds[k].high,
-                                                       .softness = bounds[k].softness});
-        if (status != HR_OK)
-            return status;
-    }
-    return HR_OK;
+    return s->root;
 }
 
 typedef struct task {
@@ -241,29 +150,301 @@ typedef struct task {
     qp_blocks_info *info;
 } task;
 
+static int root_of(int *root, int i)
+{
+    while (root[i] != i) {
+        root[i] = root[root[i]];
+        i = root[i];
+    }
+    return i;
+}
+
+static void find_islands(qp_blocks *s, const task *t)
+{
+    for (int i = 0; i < t->block_count; i++)
+        s->root[i] = i;
+    for (int c = 0; c < t->contact_count; c++) {
+        const int *block = t->contacts[c].block;
+        if (block[0] < 0 || block[1] < 0)
+            continue;
+        int a = root_of(s->root, block[0]), b = root_of(s->root, block[1]);
+        s->root[a > b ? a : b] = a > b ? b : a;
+    }
+    s->islands = 0;
+    for (int i = 0; i < t->block_count; i++) {
+        s->root[i] = root_of(s->root, i);
+        if (s->root[i] == i)
+            s->ordinal[i] = s->islands++;
+    }
+}
+
+/* The island of thing i, whatever is grouped; -1: of none. */
+static int island_of(const qp_blocks *s, const task *t, const grouping *g, int i)
+{
+    int block = i;
+    if (g == &s->bounds)
+        block = t->bounds[i].block;
+    if (g == &s->contacts) {
+        const int *two = t->contacts[i].block;
+        block = two[0] >= 0 ? two[0] : two[1];
+    }
+    return block < 0 ? -1 : s->ordinal[s->root[block]];
+}
+
+/* Counting sort, which keeps the order within an island. */
+static void group(qp_blocks *s, const task *t, grouping *g, int count)
+{
+    memset(g->start, 0, ((size_t)s->islands + 2) * sizeof *g->start);
+    for (int i = 0; i < count; i++) {
+        int island = island_of(s, t, g, i);
+        if (island >= 0)
+            g->start[island + 2]++;
+    }
+    for (int i = 2; i < s->islands + 2; i++)
+        g->start[i] += g->start[i - 1];
+    for (int i = 0; i < count; i++) {
+        int island = island_of(s, t, g, i);
+        if (island >= 0)
+            g->item[g->start[island + 1]++] = i;
+    }
+}
+
+/* Do its unknowns exist? */
+static bool is_point_good(const task *t, int block, const row_point *p)
+{
+    static const int needs[] = {0, 3, 6, 0};
+    if (block < 0)
+        return true;
+    int size = t->blocks[block].size;
+    if (p->first < 0 || p->first > size - needs[p->owner])
+        return false;
+    for (int i = 0; p->owner == ROW_ARTICULATED && i < p->joint_count; i++) {
+        int unknown = p->unknowns ? p->unknowns[i] : i;
+        if (unknown < 0 || unknown >= size - p->first)
+            return false;
+    }
+    return true;
+}
+
+static hr_status check_contact(const task *t, const qp_contact *c)
+{
+    for (int k = 0; k < 2; k++)
+        if (c->block[k] >= t->block_count || (unsigned)c->point[k].owner > ROW_ARTICULATED)
+            return HR_ERR_ARGUMENT;
+    if (!vec3_is_finite(c->normal) || !isfinite(c->clearance) || !isfinite(c->mu) ||
+        !vec3_is_finite(c->point[0].velocity) || !vec3_is_finite(c->point[1].velocity))
+        return HR_ERR_NOT_FINITE;
+    bool is_good = c->key != 0 && c->mu >= 0 && fabs(vec3_length_squared(c->normal) - 1.0) < 1e-6 &&
+                   is_point_good(t, c->block[0], &c->point[0]) &&
+                   is_point_good(t, c->block[1], &c->point[1]);
+    return is_good ? HR_OK : HR_ERR_ARGUMENT;
+}
+
+static hr_status check_blocks(const qp_blocks *s, const task *t)
+{
+    int unknowns = 0;
+    for (int i = 0; i < t->block_count; i++) {
+        const qp_block *block = &t->blocks[i];
+        if (block->size <= 0 || block->size > s->limits.block_size ||
+            block->size > s->limits.unknowns - unknowns)
+            return HR_ERR_CAPACITY;
+        unknowns += block->size;
+        for (int u = 0; u < block->size; u++)
+            if (!isfinite(block->v[u]))
+                return HR_ERR_NOT_FINITE;
+    }
+    return HR_OK;
+}
+
+static hr_status check(const qp_blocks *s, const task *t)
+{
+    if (t->block_count > s->limits.blocks || t->contact_count > s->limits.contacts ||
+        t->bound_count > s->limits.bounds)
+        return HR_ERR_CAPACITY;
+    if (!(t->settings->dt > 0) || !isfinite(t->settings->dt))
+        return HR_ERR_ARGUMENT;
+    hr_status status = check_blocks(s, t);
+    for (int c = 0; c < t->contact_count && status == HR_OK; c++)
+        status = check_contact(t, &t->contacts[c]);
+    for (int k = 0; k < t->bound_count && status == HR_OK; k++) {
+        const qp_bound *b = &t->bounds[k];
+        if (b->block < 0 || b->block >= t->block_count || b->unknown < 0 ||
+            b->unknown >= t->blocks[b->block].size)
+            status = HR_ERR_ARGUMENT;
+    }
+    return status;
+}
+
+/* K, b and the stop of the island's blocks, one after another. Returns how many blocks. */
+static int gather(qp_blocks *s, const task *t, int island)
+{
+    int unknowns = 0, count = 0;
+    double *k = s->k;
+    for (int i = s->blocks.start[island]; i < s->blocks.start[island + 1]; i++) {
+        const qp_block *block = &t->blocks[s->blocks.item[i]];
+        size_t size = (size_t)block->size;
+        s->sizes[count++] = block->size;
+        s->first[s->blocks.item[i]] = unknowns;
+        memcpy(k, block->k, size * size * sizeof *k);
+        memcpy(s->b + unknowns, block->b, size * sizeof *k);
+        for (size_t u = 0; u < size; u++)
+            s->stop[unknowns + (int)u] = -block->v[u];
+        k += size * size;
+        unknowns += block->size;
+    }
+    return count;
+}
+
+/* The contact frame follows the normal, so that cuts keep their meaning from step to step. */
+static vec3 tangent_of(const qp_blocks *s, const qp_contact *c)
+{
+    vec3 last;
+    if (friction_tangent(s->friction, c->key, &last)) {
+        vec3 flat = vec3_add_scaled(last, -vec3_dot(last, c->normal), c->normal);
+        if (vec3_length_squared(flat) > 0.01)
+            return vec3_normalize_or(flat, last);
+    }
+    return vec3_any_perpendicular(c->normal);
+}
+
+/* Three unknowns whose unit velocities have these components along the contact's axes. */
+static hr_status add_vector(friction *f, int first, double sign, const vec3 axes[3])
+{
+    double x[3] = {sign * axes[0].x, sign * axes[1].x, sign * axes[2].x};
+    double y[3] = {sign * axes[0].y, sign * axes[1].y, sign * axes[2].y};
+    double z[3] = {sign * axes[0].z, sign * axes[1].z, sign * axes[2].z};
+    hr_status status = friction_column(f, first, x);
+    if (status == HR_OK)
+        status = friction_column(f, first + 1, y);
+    return status == HR_OK ? friction_column(f, first + 2, z) : status;
+}
+
+static hr_status add_side(friction *f, const row_point *p, int first, double sign,
+                          const vec3 axes[3])
+{
+    hr_status status = HR_OK;
+    first += p->first;
+    if (p->owner == ROW_PARTICLE || p->owner == ROW_RIGID)
+        status = add_vector(f, first, sign, axes);
+    if (p->owner == ROW_RIGID && status == HR_OK) {
+        vec3 turned[3];
+        for (int k = 0; k < 3; k++)
+            turned[k] = vec3_cross(p->arm, axes[k]);
+        status = add_vector(f, first + 3, sign, turned);
+    }
+    for (int i = 0; p->owner == ROW_ARTICULATED && i < p->joint_count && status == HR_OK; i++) {
+        double components[3];
+        for (int k = 0; k < 3; k++)
+            components[k] = sign * vec3_dot(axes[k], p->joints[i]);
+        status = friction_column(f, first + (p->unknowns ? p->unknowns[i] : i), components);
+    }
+    return status;
+}
+
+/* The relative velocity of the first point against the second: normal, two tangents. */
+static hr_status add_contact(qp_blocks *s, const qp_blocks_settings *settings,
+                             const qp_contact *contact, vec3 *tangent)
+{
+    *tangent = tangent_of(s, contact);
+    vec3 axes[3] = {contact->normal, *tangent, vec3_cross(contact->normal, *tangent)};
+    double offset[3] = {0, 0, 0};
+    hr_status status = friction_open(s->friction, contact->key);
+    for (int side = 0; side < 2 && status == HR_OK; side++) {
+        const row_point *p = &contact->point[side];
+        double sign = side ? -1.0 : 1.0;
+        for (int k = 0; k < 3; k++)
+            offset[k] += sign * vec3_dot(axes[k], p->velocity);
+        if (contact->block[side] >= 0)
+            status = add_side(s->friction, p, s->first[contact->block[side]], sign, axes);
+    }
+    if (status != HR_OK)
+        return status;
+    double deepest = -settings->dt * settings->recovery;
+    double clearance = contact->clearance > deepest ? contact->clearance : deepest;
+    return friction_close(s->friction, contact->mu, offset, clearance / settings->dt, *tangent);
+}
+
+static hr_status add_bounds(qp_blocks *s, const task *t, int island, int *held)
+{
+    const double one = 1.0;
+    *held = 0;
+    for (int i = s->bounds.start[island]; i < s->bounds.start[island + 1]; i++) {
+        const qp_bound *bound = &t->bounds[s->bounds.item[i]];
+        int unknown = s->first[bound->block] + bound->unknown;
+        int side = key_table_find(&s->last_bounds, bound->key);
+        if (side >= 0 && *held < s->held_room) {
+            s->held[*held] = qp_row_count(s->qp);
+            s->held_sign[(*held)++] = side ? 1 : -1;
+        }
+        hr_status status = qp_row_add(s->qp, &(qp_row){.count = 1,
+                                                       .index = &unknown,
+                                                       .value = &one,
+                                                       .low = bound->low,
+                                                       .high = bound->high,
+                                                       .softness = bound->softness});
+        if (status != HR_OK)
+            return status;
+    }
+    return HR_OK;
+}
+
+/* Bounds, and of the contacts the rows that held; the solve starts from what held. */
+static hr_status write_rows(qp_blocks *s, const task *t, int island, int from, int to)
+{
+    int held;
+    qp_rows_begin(s->qp);
+    hr_status status = add_bounds(s, t, island, &held);
+    if (status != HR_OK)
+        return status;
+    int more = friction_emit(s->friction, s->qp, from, to, s->held + held, s->held_room - held);
+    if (more < 0)
+        return (hr_status)more;
+    for (int i = held; i < held + more; i++)
+        s->held_sign[i] = 1;
+    qp_warm_rows(s->qp, s->held, s->held_sign, held + more);
+    return HR_OK;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* What is left of an island's budget. */
+static qp_budget budget_left(qp_budget whole, int used, int64_t start_ns)
+{
+    qp_budget left = whole;
+    if (whole.iterations >= 0)
+        left.iterations = whole.iterations > used ? whole.iterations - used : 0;
+    if (whole.time_ns > 0) {
+        left.time_ns = start_ns + whole.time_ns - now_ns();
+        left.time_ns = left.time_ns > 0 ? left.time_ns : 1;
+    }
+    return left;
+}
+
 /* Passes of friction. QP_OPTIMAL where the last one was solved. */
-static qp_status run_passes(qp_blocks *s, const task *t, int root, int from, int to)
+static qp_status run_passes(qp_blocks *s, const task *t, int island, int from, int to)
 {
     qp_status status = QP_REFUSED;
     int used = 0;
+    int64_t start_ns = t->settings->budget.time_ns > 0 ? now_ns() : 0;
     for (int pass = 0; pass < t->settings->passes; pass++) {
-        qp_info info;
-        qp_rows_begin(s->qp);
-        if (add_bounds(s, t->bounds, t->bound_count, root) != HR_OK ||
-            friction_emit(s->friction, s->qp, from, to) != HR_OK)
+        qp_info info = {0};
+        hr_status rows = pass > 0 ? friction_tighten(s->friction, s->qp) : HR_ERR_CAPACITY;
+        if (rows == HR_ERR_CAPACITY)
+            rows = write_rows(s, t, island, from, to);
+        if (rows != HR_OK)
             return QP_REFUSED;
-        if (pass == 0)
-            qp_warm_keys(s->qp, s->held_key[0], s->held_sign[0], s->held_count[0]);
-        qp_budget budget = t->settings->budget;
-        if (budget.iterations >= 0)
-            budget.iterations = budget.iterations > used ? budget.iterations - used : 0;
-        status = qp_solve(s->qp, budget, &info);
+        status = friction_solve_pass(s->friction, s->qp,
+                                     budget_left(t->settings->budget, used, start_ns), &info);
         used += info.iterations;
         t->info->passes = pass + 1 > t->info->passes ? pass + 1 : t->info->passes;
         if (status != QP_OPTIMAL)
             break;
-        double change = friction_update(s->friction, s->qp, from, to, s->impulse);
-        if (change < t->settings->tolerance)
+        if (friction_update(s->friction, s->qp, s->impulse) < t->settings->tolerance)
             break;
     }
     t->info->iterations += used;
@@ -272,15 +453,15 @@ static qp_status run_passes(qp_blocks *s, const task *t, int root, int from, int
 }
 
 /* How much of the solution the true skin and the bounds allow, 1 for all of it. */
-static double safe_blend(const qp_blocks *s, const task *t, int root, int from)
+static double safe_blend(const qp_blocks *s, const task *t, int island, int from)
 {
     const double *x = qp_x(s->qp);
     double reserve = t->settings->skin / t->settings->dt;
     double blend =
         friction_safe_blend(s->friction, from, friction_count(s->friction), x, s->stop, reserve);
-    for (int k = 0; k < t->bound_count && blend > 0; k++) {
-        const qp_bound *bound = &t->bounds[k];
-        if (s->island[bound->block] != root || bound->softness > 0)
+    for (int i = s->bounds.start[island]; i < s->bounds.start[island + 1] && blend > 0; i++) {
+        const qp_bound *bound = &t->bounds[s->bounds.item[i]];
+        if (bound->softness > 0)
             continue;
         int unknown = s->first[bound->block] + bound->unknown;
         double at = x[unknown], stop = s->stop[unknown];
@@ -293,61 +474,60 @@ static double safe_blend(const qp_blocks *s, const task *t, int root, int from)
     return blend;
 }
 
-static void remember(qp_blocks *s)
+/* Bounds come first among the rows. */
+static void remember_bounds(qp_blocks *s, const task *t, int island)
 {
-    int at = s->held_count[1];
-    s->held_count[1] +=
-        qp_held(s->qp, s->held_key[1] + at, s->held_sign[1] + at, s->held_room - at);
+    for (int i = s->bounds.start[island], row = 0; i < s->bounds.start[island + 1]; i++, row++) {
+        int side = row < qp_row_count(s->qp) ? qp_side(s->qp, row) : 0;
+        if (side)
+            key_table_put(&s->held_bounds, t->bounds[s->bounds.item[i]].key, side > 0);
+    }
 }
 
-static void give_back(qp_blocks *s, const task *t, int members, int from, double blend)
+static void give_back(qp_blocks *s, const task *t, int island, double blend)
 {
     const double *x = qp_x(s->qp);
-    for (int i = 0; i < members; i++) {
-        const qp_block *block = &t->blocks[s->members[i]];
-        int first = s->first[s->members[i]];
+    for (int i = s->blocks.start[island]; i < s->blocks.start[island + 1]; i++) {
+        const qp_block *block = &t->blocks[s->blocks.item[i]];
+        int first = s->first[s->blocks.item[i]];
         for (int u = 0; u < block->size; u++) {
-            double stop = s->stop[first + u];
-            block->dv[u] = blend >= 1.0 ? x[first + u] : stop + blend * (x[first + u] - stop);
+            double at = x[first + u], stop = s->stop[first + u];
+            double way = blend > 0 ? blend * (at - stop) : 0.0;
+            block->dv[u] = blend >= 1.0 ? at : stop + way;
         }
     }
-    for (int c = 0; c < friction_count(s->friction) - from; c++) {
-        qp_contact *contact = &t->contacts[s->in_island[c]];
-        vec3 n = contact->normal, t1 = vec3_any_perpendicular(n), t2 = vec3_cross(n, t1);
-        const double *r = s->impulse + 3L * c;
-        contact->impulse =
-            vec3_add_scaled(vec3_add_scaled(vec3_scale(r[0], n), r[1], t1), r[2], t2);
+    const double *r = s->impulse;
+    for (int i = s->contacts.start[island]; i < s->contacts.start[island + 1]; i++, r += 3) {
+        qp_contact *contact = &t->contacts[s->contacts.item[i]];
+        vec3 n = contact->normal, t1 = s->tangent[i - s->contacts.start[island]];
+        vec3 normal = vec3_scale(r[0], n), across = vec3_scale(r[2], vec3_cross(n, t1));
+        contact->impulse = vec3_add(vec3_add_scaled(normal, r[1], t1), across);
         if (contact->clearance < 0)
             t->info->recovery_energy += r[0] * t->settings->recovery;
     }
 }
 
-static hr_status solve_island(qp_blocks *s, const task *t, int root)
+static hr_status solve_island(qp_blocks *s, const task *t, int island)
 {
-    int members, from = friction_count(s->friction), count = 0;
-    gather(s, t->blocks, t->block_count, root, &members);
+    int from = friction_count(s->friction), members = gather(s, t, island);
+    int start = s->contacts.start[island], count = s->contacts.start[island + 1] - start;
     hr_status status = qp_set_blocks(s->qp, members, s->sizes, s->k);
     if (status == HR_OK)
         status = qp_set_b(s->qp, s->b);
-    for (int c = 0; c < t->contact_count && status == HR_OK; c++) {
-        const qp_contact *contact = &t->contacts[c];
-        int block = contact->block[0] >= 0 ? contact->block[0] : contact->block[1];
-        if (block < 0 || s->island[block] != root)
-            continue;
-        s->in_island[count++] = c;
-        status = add_contact(s, t->settings, contact);
-    }
+    for (int c = 0; c < count && status == HR_OK; c++)
+        status =
+            add_contact(s, t->settings, &t->contacts[s->contacts.item[start + c]], &s->tangent[c]);
     if (status != HR_OK)
         return status;
     memset(s->impulse, 0, 3 * (size_t)count * sizeof *s->impulse);
-    bool is_solved = run_passes(s, t, root, from, from + count) == QP_OPTIMAL;
-    double blend = safe_blend(s, t, root, from);
-    if (!is_solved || blend < 1.0) {
+    qp_status solved = run_passes(s, t, island, from, from + count);
+    double blend = solved == QP_REFUSED ? -1.0 : safe_blend(s, t, island, from);
+    if (solved != QP_OPTIMAL || blend < 1.0) {
         t->info->fallbacks++;
         t->info->blend = blend < t->info->blend ? blend : t->info->blend;
     }
-    remember(s);
-    give_back(s, t, members, from, blend > 0 ? blend : 0.0);
+    remember_bounds(s, t, island);
+    give_back(s, t, island, blend);
     t->info->islands++;
     return HR_OK;
 }
@@ -357,6 +537,27 @@ static void stop_all(const task *t)
     for (int i = 0; i < t->block_count; i++)
         for (int u = 0; u < t->blocks[i].size; u++)
             t->blocks[i].dv[u] = -t->blocks[i].v[u];
+    for (int c = 0; c < t->contact_count; c++)
+        t->contacts[c].impulse = (vec3){0, 0, 0};
+}
+
+static hr_status solve_all(qp_blocks *s, const task *t)
+{
+    hr_status status = check(s, t);
+    if (status != HR_OK)
+        return status;
+    find_islands(s, t);
+    group(s, t, &s->blocks, t->block_count);
+    group(s, t, &s->contacts, t->contact_count);
+    group(s, t, &s->bounds, t->bound_count);
+    friction_begin(s->friction);
+    key_table_clear(&s->held_bounds);
+    for (int i = 0; i < s->islands && status == HR_OK; i++)
+        status = solve_island(s, t, i);
+    key_table last = s->last_bounds;
+    s->last_bounds = s->held_bounds;
+    s->held_bounds = last;
+    return status;
 }
 
 hr_status qp_blocks_solve(qp_blocks *s, const qp_blocks_settings *settings, const qp_block *blocks,
@@ -365,27 +566,8 @@ hr_status qp_blocks_solve(qp_blocks *s, const qp_blocks_settings *settings, cons
 {
     *info = (qp_blocks_info){.blend = 1.0};
     task t = {settings, blocks, block_count, contacts, contact_count, bounds, bound_count, info};
-    hr_status status = check(s, blocks, block_count, contacts, contact_count, bounds, bound_count);
-    if (status == HR_ERR_CAPACITY)
-        return status;
-    if (status == HR_OK) {
-        find_islands(s, block_count, contacts, contact_count);
-        friction_begin(s->friction);
-        s->held_count[1] = 0;
-    }
-    for (int i = 0; i < block_count && status == HR_OK; i++)
-        if (s->island[i] == i)
-            status = solve_island(s, &t, i);
-    if (status != HR_OK) {
+    hr_status status = solve_all(s, &t);
+    if (status != HR_OK)
         stop_all(&t);
-        return status;
-    }
-    uint64_t *keys = s->held_key[0];
-    int *signs = s->held_sign[0];
-    s->held_key[0] = s->held_key[1];
-    s->held_sign[0] = s->held_sign[1];
-    s->held_count[0] = s->held_count[1];
-    s->held_key[1] = keys;
-    s->held_sign[1] = signs;
-    return HR_OK;
+    return status;
 }

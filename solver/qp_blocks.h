@@ -18,7 +18,7 @@ typedef struct qp_block {
 
 /* Two points that must not come closer along the normal; block -1 is scripted. */
 typedef struct qp_contact {
-    uint64_t key; /* not zero, unique, below 2^59 */
+    uint64_t key; /* not zero, unique among the contacts */
     int block[2];
     row_point point[2]; /* `first` counts within the block */
     vec3 normal;        /* unit, from the second to the first */
@@ -29,7 +29,7 @@ typedef struct qp_contact {
 
 /* A bound on one unknown of a block, such as a joint limit. */
 typedef struct qp_bound {
-    uint64_t key;
+    uint64_t key; /* unique among the bounds; 0: never remembered */
     int block;
     int unknown;
     double low, high; /* of dv, as contact_row_joint_limit makes them */
@@ -64,7 +64,11 @@ void qp_blocks_destroy(qp_blocks *s);                 /* accepts NULL */
 qp_blocks_settings qp_blocks_settings_default(double dt);
 
 /* Fills dv of every block and the impulse of every contact. HR_ERR_CAPACITY, HR_ERR_ARGUMENT,
- * HR_ERR_NOT_FINITE, HR_ERR_SINGULAR: nothing moves (dv = -v). */
+ * HR_ERR_NOT_FINITE, HR_ERR_SINGULAR: nothing moves (dv = -v).
+ *
+ * May be called again within a step with more contacts (those found on the way of the first result)
+ * or with other clearances: whatever has its old key starts from what held. The columns of
+ * articulated points are read where they are. */
 HR_MUST_USE hr_status qp_blocks_solve(qp_blocks *s, const qp_blocks_settings *settings,
                                       const qp_block *blocks, int block_count, qp_contact *contacts,
                                       int contact_count, const qp_bound *bounds, int bound_count,

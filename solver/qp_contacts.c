@@ -300,25 +300,52 @@ static hr_status form_delassus(form *f)
     return qp_set_b(f->q, f->b);
 }
 
-static friction *add_contacts(const form *f)
+/* Contact i with the columns of its rows of G. */
+static hr_status add_one(const form *f, friction *contacts, int i)
 {
     int d = f->p->dimension;
-    friction *contacts = friction_create(d, f->p->contacts, f->unknowns, f->g.start[f->g.rows] + 1);
-    for (int i = 0; contacts && i < f->p->contacts; i++) {
-        friction_row rows[3];
-        for (int k = 0; k < d; k++) {
-            long start = f->g.start[i * d + k];
-            rows[k] = (friction_row){.count = (int)(f->g.start[i * d + k + 1] - start),
-                                     .index = f->g.index + start,
-                                     .value = f->g.value + start,
-                                     .offset = f->offset[i * d + k]};
+    hr_status status = friction_open(contacts, (uint64_t)i + 1);
+    for (int k = 0; k < d; k++)
+        for (long e = f->g.start[i * d + k]; e < f->g.start[i * d + k + 1]; e++) {
+            double components[3] = {0, 0, 0};
+            components[k] = f->g.value[e];
+            if (status == HR_OK)
+                status = friction_column(contacts, f->g.index[e], components);
         }
-        if (friction_add(contacts, (uint64_t)i + 1, f->p->mu[i], rows, 0.0) != HR_OK) {
+    if (status != HR_OK)
+        return status;
+    return friction_close(contacts, f->p->mu[i], f->offset + (long)i * d, 0.0, (vec3){0, 0, 0});
+}
+
+static friction *add_contacts(const form *f)
+{
+    friction *contacts =
+        friction_create(f->p->dimension, f->p->contacts, f->unknowns, f->g.start[f->g.rows] + 1);
+    for (int i = 0; contacts && i < f->p->contacts; i++) {
+        if (add_one(f, contacts, i) != HR_OK) {
             friction_destroy(contacts);
             return NULL;
         }
     }
     return contacts;
+}
+
+/* One programme with friction from the rows and speeds of the last. */
+static qp_status solve_pass(form *f, friction *contacts, int *rows, int used, double *r,
+                            qp_info *info)
+{
+    int room = f->unknowns, *signs = rows + room;
+    qp_rows_begin(f->q);
+    int held = friction_emit(contacts, f->q, 0, f->p->contacts, rows, room);
+    if (held < 0)
+        return QP_REFUSED;
+    for (int i = 0; i < held; i++)
+        signs[i] = 1;
+    qp_warm_rows(f->q, rows, signs, held);
+    qp_status status = friction_solve_pass(contacts, f->q, budget_of(f, used), info);
+    if (status == QP_OPTIMAL || status == QP_DEGRADED)
+        friction_update(contacts, f->q, r);
+    return status;
 }
 
 /* Passes of the programme, keeping the best impulses. The passes asked for are all that is done;
@@ -328,9 +355,11 @@ static hr_status solve_friction(form *f, qp_contact_answer *a)
     hr_status status = form_delassus(f);
     friction *contacts = status == HR_OK ? add_contacts(f) : NULL;
     double *r = calloc((size_t)f->components + 1, sizeof *r);
-    if (!contacts || !r) {
+    int *rows = calloc((size_t)f->unknowns + 1, 2 * sizeof *rows);
+    if (!contacts || !r || !rows) {
         friction_destroy(contacts);
         free(r);
+        free(rows);
         return status == HR_OK ? HR_ERR_MEMORY : status;
     }
     friction_cone cone = {f->p->dimension, f->p->contacts, f->w, f->free, f->p->mu};
@@ -338,8 +367,7 @@ static hr_status solve_friction(form *f, qp_contact_answer *a)
     a->residual = friction_cone_residual(&cone, a->r);
     for (a->passes = 0; a->passes < passes; a->passes++) {
         qp_info info;
-        friction_run run = {.passes = 1, .budget = budget_of(f, a->iterations)};
-        a->status = friction_solve(contacts, f->q, run, r, &info);
+        a->status = solve_pass(f, contacts, rows, a->iterations, r, &info);
         a->iterations += info.iterations;
         if (a->status != QP_OPTIMAL && a->status != QP_DEGRADED)
             break;
@@ -356,6 +384,7 @@ static hr_status solve_friction(form *f, qp_contact_answer *a)
             friction_cone_sweep(&cone, a->r, r, SWEEPS_MAX, RESIDUAL_WANTED, f->deadline_ns);
     friction_destroy(contacts);
     free(r);
+    free(rows);
     return HR_OK;
 }
 

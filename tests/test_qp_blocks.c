@@ -415,6 +415,35 @@ static void any_budget_keeps_a_falling_box_above_the_floor(void **state)
     }
 }
 
+/* Deep inside the floor at steps where the skin is worth less than the speed of recovery: the stop
+ * breaks the row, the solution does not, so it is the solution that counts. */
+static void a_body_inside_a_wall_comes_out(void **state)
+{
+    (void)state;
+    vec3 half = {0.05, 0.05, 0.05};
+    for (double dt = 1e-3; dt < 20e-3; dt *= 2) {
+        qp_rigid b = box(1, half, (vec3){0, 0, 0.04}, quat_identity());
+        qp_blocks *s = workspace();
+        qp_blocks_settings settings = qp_blocks_settings_default(dt);
+        qp_blocks_info info;
+        double fed = 0;
+        for (int i = 0; i < (int)(0.5 / dt); i++) {
+            qp_contact contacts[4];
+            for (int k = 0; k < 4; k++)
+                contacts[k] =
+                    on_plane(&b, 0, corner(half, k), (vec3){0, 0, 1}, (uint64_t)k + 1, 0.4);
+            b.force = (vec3){0, 0, -b.mass * gravity};
+            step(s, &b, 1, contacts, 4, &settings, &info);
+            assert_int_equal(info.fallbacks, 0);
+            assert_true(b.velocity.linear.z <= settings.recovery + 1e-12);
+            fed += info.recovery_energy;
+        }
+        assert_near(b.world_from_body.origin.z, 0.05, 1e-9);
+        assert_true(fed >= b.mass * gravity * 0.01); /* at least the height that was won */
+        qp_blocks_destroy(s);
+    }
+}
+
 static void bad_contacts_are_refused_and_everything_stops(void **state)
 {
     (void)state;
@@ -433,8 +462,32 @@ static void bad_contacts_are_refused_and_everything_stops(void **state)
     c.block[0] = 1;
     assert_int_equal(qp_blocks_solve(s, &settings, &block, 1, &c, 1, NULL, 0, &info),
                      HR_ERR_ARGUMENT);
-    assert_int_equal(qp_blocks_solve(s, &settings, &block, 9, &c, 1, NULL, 0, &info),
+    /* too many, points off their block, half a normal, a negative friction */
+    qp_block many[9];
+    for (int i = 0; i < 9; i++)
+        many[i] = block;
+    b.dv[2] = 0;
+    assert_int_equal(qp_blocks_solve(s, &settings, many, 9, &c, 1, NULL, 0, &info),
                      HR_ERR_CAPACITY);
+    assert_near(b.dv[2], -3.0, 0.0);
+    for (int k = 0; k < 4; k++) {
+        qp_contact bad = on_plane(&b, 0, (vec3){0, 0, -0.1}, (vec3){0, 0, 1}, 1, 0);
+        const int far[] = {7};
+        const vec3 column[] = {{0, 0, 1}};
+        if (k == 0)
+            bad.point[0].first = 1;
+        if (k == 1)
+            bad.point[0] = (row_point){
+                .owner = ROW_ARTICULATED, .joint_count = 1, .unknowns = far, .joints = column};
+        if (k == 2)
+            bad.normal.z = 0.5;
+        if (k == 3)
+            bad.mu = -0.1;
+        b.dv[2] = 0;
+        assert_int_equal(qp_blocks_solve(s, &settings, &block, 1, &bad, 1, NULL, 0, &info),
+                         HR_ERR_ARGUMENT);
+        assert_near(b.dv[2], -3.0, 0.0);
+    }
     qp_blocks_destroy(s);
 }
 
@@ -449,6 +502,7 @@ int main(void)
         cmocka_unit_test(a_tool_wedged_by_closing_planes_stops),
         cmocka_unit_test(a_chain_falls_on_a_floor_and_within_its_limits),
         cmocka_unit_test(any_budget_keeps_a_falling_box_above_the_floor),
+        cmocka_unit_test(a_body_inside_a_wall_comes_out),
         cmocka_unit_test(bad_contacts_are_refused_and_everything_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

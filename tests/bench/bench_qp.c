@@ -11,6 +11,7 @@
 #include "solver/god_object.h"
 #include "solver/god_object_6.h"
 #include "solver/qp.h"
+#include "solver/qp_rigid.h"
 #include "tests/bench/bench.h"
 
 void openblas_set_num_threads(int threads);
@@ -278,6 +279,109 @@ static void bench_tool(void)
     god_object_6_destroy(warm);
 }
 
+/* --- scenes of rigid bodies with friction, whole solves of all islands, warm and cold ----------
+ */
+
+enum { SCENE_BODIES = 50, SCENE_CONTACTS = 4 * SCENE_BODIES, SCENE_TICKS = 1000 };
+
+typedef struct bodies {
+    int count, contacts;
+    qp_rigid body[SCENE_BODIES];
+    qp_block block[SCENE_BODIES];
+    qp_contact contact[SCENE_CONTACTS];
+} bodies;
+
+static const vec3 half_box = {0.05, 0.05, 0.025};
+
+static void place(bodies *s, int i, vec3 at)
+{
+    double m = 1, x = half_box.x * half_box.x, z = half_box.z * half_box.z;
+    mat3 inertia = {{{m / 3 * (x + z), 0, 0}, {0, m / 3 * (x + z), 0}, {0, 0, m / 3 * (x + x)}}};
+    s->body[i] =
+        (qp_rigid){.mass = m, .inertia = inertia, .world_from_body = {quat_identity(), at}};
+}
+
+/* The four lower corners of body `above` on the top of `below`, or on the floor. */
+static void stand(bodies *s, int above, int below)
+{
+    qp_rigid *a = &s->body[above], *b = below < 0 ? NULL : &s->body[below];
+    for (int k = 0; k < 4; k++) {
+        vec3 corner = {k & 1 ? half_box.x : -half_box.x, k & 2 ? half_box.y : -half_box.y,
+                       -half_box.z};
+        vec3 p = pose_apply(a->world_from_body, corner);
+        double top = b ? b->world_from_body.origin.z + half_box.z : 0.0;
+        s->contact[s->contacts] = (qp_contact){.key = 4 * (uint64_t)above + (uint64_t)k + 1,
+                                               .block = {above, below},
+                                               .point = {qp_rigid_point(a, p)},
+                                               .normal = {0, 0, 1},
+                                               .clearance = p.z - top,
+                                               .mu = 0.5};
+        if (b)
+            s->contact[s->contacts].point[1] = qp_rigid_point(b, p);
+        s->contacts++;
+    }
+}
+
+/* A push that turns around keeps some bodies at the limit of sticking. */
+static void push(bodies *s, int tick)
+{
+    for (int i = 0; i < s->count; i++) {
+        double angle = 0.02 * tick + i, size = 0.2 * (i % 4) * 9.81;
+        s->body[i].force = (vec3){size * cos(angle), size * sin(angle), -9.81};
+        s->block[i] = qp_rigid_block(&s->body[i], 1e-3);
+    }
+}
+
+static void bench_bodies(const char *name, int count, bool is_pile)
+{
+    static bodies s;
+    static scenario yardstick;
+    make(&yardstick, 60, 0);
+    s.count = count;
+    qp_blocks_limits limits = {
+        .blocks = count, .unknowns = 6 * count, .contacts = 4 * count, .block_size = 6};
+    qp_blocks *warm = qp_blocks_create(limits);
+    qp_blocks_settings settings = qp_blocks_settings_default(1e-3);
+    double iterations = 0, most = 0, passes = 0, fallbacks = 0;
+    for (int i = 0; i < count; i++)
+        place(&s, i, (vec3){is_pile ? 0.0 : 0.2 * i, 0, half_box.z * (is_pile ? 2 * i + 1 : 1)});
+    for (int tick = 0; tick < SCENE_TICKS; tick++) {
+        qp_blocks_info info, ignored;
+        s.contacts = 0;
+        for (int i = 0; i < count; i++)
+            stand(&s, i, is_pile ? i - 1 : -1);
+        push(&s, tick);
+        qp_blocks *cold = qp_blocks_create(limits);
+        int64_t t0 = bench_now_ns();
+        if (qp_blocks_solve(cold, &settings, s.block, count, s.contact, s.contacts, NULL, 0,
+                            &ignored) != HR_OK)
+            exit(1);
+        int64_t t1 = bench_now_ns();
+        if (qp_blocks_solve(warm, &settings, s.block, count, s.contact, s.contacts, NULL, 0,
+                            &info) != HR_OK)
+            exit(1);
+        int64_t t2 = bench_now_ns();
+        ns_cold[tick] = (double)(t1 - t0);
+        ns_warm[tick] = (double)(t2 - t1);
+        ns_peer[tick] = peer(&yardstick);
+        qp_blocks_destroy(cold);
+        for (int i = 0; i < count; i++)
+            qp_rigid_advance(&s.body[i], 1e-3);
+        iterations += (double)info.iterations / SCENE_TICKS;
+        passes += (double)info.passes / SCENE_TICKS;
+        most = fmax(most, info.iterations);
+        fallbacks += info.fallbacks;
+    }
+    bench_compare(name, ns_warm, SCENE_TICKS, "lapack_cholesky_and_two_solves_n60", ns_peer,
+                  SCENE_TICKS);
+    extras(ns_cold, SCENE_TICKS);
+    bench_extra("warm_iterations", iterations);
+    bench_extra("warm_iterations_most", most);
+    bench_extra("passes", passes);
+    bench_extra("fallbacks", fallbacks);
+    qp_blocks_destroy(warm);
+}
+
 int main(void)
 {
     openblas_set_num_threads(1);
@@ -289,5 +393,7 @@ int main(void)
     bench_cable();
     bench_point();
     bench_tool();
+    bench_bodies("qp_shelf_50", 50, false);
+    bench_bodies("qp_pile_10", 10, true);
     return 0;
 }
