@@ -23,6 +23,8 @@ enum {
 typedef struct memory {
     uint64_t key;
     double speed;                  /* s, m/s */
+    double speed_before;           /* a step ago */
+    double offset[3];              /* what tells steps apart */
     double cuts[FRICTION_CUTS][2]; /* unit directions */
     int cut_count, oldest;
     unsigned held; /* bit k: the row of direction k */
@@ -34,6 +36,7 @@ typedef struct contact {
     long start; /* of its columns */
     int count;
     double offset[3];
+    double reach; /* sum of what its columns hold */
     memory now;
     unsigned emitted; /* directions that have a row */
     int row_count;
@@ -167,6 +170,20 @@ hr_status friction_column(friction *f, int unknown, const double *components)
     return HR_OK;
 }
 
+/* A speed that grew goes on growing: one pass less in steady sliding. The same velocities as last
+ * time are the same step asked again. */
+static void predict_speed(contact *c)
+{
+    memory *m = &c->now;
+    if (memcmp(m->offset, c->offset, sizeof m->offset) == 0)
+        return;
+    memcpy(m->offset, c->offset, sizeof m->offset);
+    double now = m->speed, next = 2 * now - m->speed_before;
+    m->speed_before = now;
+    if (now > 0 && next > 0.5 * now && next < 2 * now)
+        m->speed = next;
+}
+
 hr_status friction_close(friction *f, double mu, const double *offset, double slack, vec3 tangent)
 {
     if (!isfinite(mu) || !isfinite(slack))
@@ -183,6 +200,9 @@ hr_status friction_close(friction *f, double mu, const double *offset, double sl
     c->now.tangent = tangent;
     for (int k = 0; k < f->dimension; k++)
         c->offset[k] = offset[k];
+    for (long e = c->start * f->dimension; e < f->entries * f->dimension; e++)
+        c->reach += fabs(f->value[e]);
+    predict_speed(c);
     return HR_OK;
 }
 
@@ -272,34 +292,57 @@ int friction_emit(friction *f, qp *q, int from, int to, int *held, int room)
     return count;
 }
 
-/* u = G x + g; returns the size of the numbers that it is made of. */
-static double relative_velocity(const friction *f, const contact *c, const double *x, double *u)
+/* u = G x + g */
+static void relative_velocity(const friction *f, const contact *c, const double *x, double *u)
 {
-    int d = f->dimension;
-    const double *value = f->value + c->start * d;
+    const double *value = f->value + c->start * f->dimension;
     const int *index = f->index + c->start;
-    double size = 0;
-    for (int k = 0; k < d; k++) {
-        u[k] = c->offset[k];
-        size += fabs(u[k]);
-    }
-    for (int i = 0; i < c->count; i++)
-        for (int k = 0; k < d; k++) {
-            double part = *value++ * x[index[i]];
-            u[k] += part;
-            size += fabs(part);
+    double n = c->offset[0], a = c->offset[1], b = c->offset[2];
+    if (f->dimension == 3) {
+        for (int i = 0; i < c->count; i++, value += 3) {
+            double at = x[index[i]];
+            n += value[0] * at;
+            a += value[1] * at;
+            b += value[2] * at;
         }
-    return size;
+    } else {
+        for (int i = 0; i < c->count; i++, value += 2) {
+            n += value[0] * x[index[i]];
+            a += value[1] * x[index[i]];
+        }
+    }
+    u[0] = n;
+    u[1] = a;
+    u[2] = b;
+}
+
+static double largest(const double *x, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    return most;
+}
+
+/* The size of the numbers that u is made of, at most: rounding is relative to this. */
+static double size_of_parts(const contact *c, double x_most)
+{
+    return fabs(c->offset[0]) + fabs(c->offset[1]) + fabs(c->offset[2]) + c->reach * x_most;
+}
+
+static double tangential(const double *u)
+{
+    return sqrt(u[1] * u[1] + u[2] * u[2]);
 }
 
 /* The direction that the solution breaks most and that has no row yet; -1: none. */
-static int most_broken(const friction *f, const contact *c, const double *x)
+static int most_broken(const friction *f, const contact *c, const double *x, double x_most)
 {
-    double u[3] = {0, 0, 0}, size = relative_velocity(f, c, x, u), most = ROUNDING * size;
-    double bound = c->slack + c->mu * c->now.speed;
-    int worst = -1, count = direction_count(f, c);
-    if (c->mu * hypot(u[1], u[2]) - u[0] - bound <= most) /* inside the round cone even */
-        return -1;
+    double u[3], bound = c->slack + c->mu * c->now.speed;
+    relative_velocity(f, c, x, u);
+    double outside = c->mu * tangential(u) - u[0] - bound; /* of the round cone */
+    double most = ROUNDING * size_of_parts(c, x_most);
+    int worst = -1, count = outside > most ? direction_count(f, c) : 0;
     for (int k = 0; k < count; k++) {
         double d[2];
         direction_of(f, c, k, d);
@@ -316,8 +359,9 @@ static int most_broken(const friction *f, const contact *c, const double *x)
 static int add_broken(friction *f, qp *q)
 {
     int count = 0;
+    double x_most = largest(qp_x(q), qp_variables(q));
     for (int i = f->from; i < f->to; i++) {
-        int k = most_broken(f, &f->contact[i], qp_x(q));
+        int k = most_broken(f, &f->contact[i], qp_x(q), x_most);
         if (k < 0)
             continue;
         hr_status status = emit_row(f, q, i, k);
@@ -423,13 +467,14 @@ static void read_impulses(friction *f, const qp *q, double *impulses)
 
 double friction_update(friction *f, const qp *q, double *impulses)
 {
-    double change = 0;
+    double change = 0, x_most = largest(qp_x(q), qp_variables(q));
     read_impulses(f, q, impulses);
     for (int i = f->from; i < f->to; i++) {
         contact *c = &f->contact[i];
-        double u[3] = {0, 0, 0};
-        double size = relative_velocity(f, c, qp_x(q), u), speed = hypot(u[1], u[2]);
-        if (speed <= STICKING * size)
+        double u[3];
+        relative_velocity(f, c, qp_x(q), u);
+        double speed = tangential(u);
+        if (speed <= STICKING * size_of_parts(c, x_most))
             speed = 0.0;
         double one = fabs(speed - c->now.speed) / (1.0 + speed);
         change = one > change && c->mu > 0 ? one : change;

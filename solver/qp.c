@@ -374,6 +374,7 @@ HR_RT hr_status qp_row_bounds(qp *q, int row, double low, double high)
         return HR_ERR_ARGUMENT;
     q->rows[row].low = low;
     q->rows[row].high = high;
+    q->is_current = false;
     return HR_OK;
 }
 
@@ -386,6 +387,11 @@ HR_RT void qp_apply_inverse(const qp *q, double *x)
 HR_RT int qp_row_count(const qp *q)
 {
     return q->m;
+}
+
+HR_RT int qp_variables(const qp *q)
+{
+    return q->n;
 }
 
 HR_RT const double *qp_x(const qp *q)

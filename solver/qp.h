@@ -127,6 +127,7 @@ HR_RT void qp_forget(qp *q); /* the next solve is cold */
 
 HR_RT qp_status qp_solve(qp *q, qp_budget budget, qp_info *info);
 
+HR_RT int qp_variables(const qp *q);   /* n */
 HR_RT const double *qp_x(const qp *q); /* n values until the next call that changes q */
 HR_RT double qp_lambda(const qp *q, int row);
 HR_RT double qp_lambda_of_key(const qp *q, uint64_t key); /* 0 where no such row holds */

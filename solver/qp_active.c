@@ -56,8 +56,11 @@ HR_RT int qp_slot(qp *q, int p)
     double norm = sqrt(qp_dot(unit, unit, q->n));
     row->norm = norm > 0 ? norm : 1.0;
     row->scale = 1.0 / row->norm;
-    for (int i = row->from; i < q->n; i++)
+    row->until = row->from;
+    for (int i = row->from; i < q->n; i++) {
         unit[i] *= row->scale;
+        row->until = unit[i] != 0.0 ? i + 1 : row->until;
+    }
     row->slot = slot;
     q->slot_row[slot] = p;
     return slot;
@@ -81,34 +84,45 @@ HR_RT void qp_solve_factor(qp *q, double *x)
     backward_factor(q, x);
 }
 
-/* Unit vectors of four active rows in sequence; returns the first variable of any of them, before
- * which they are zero. */
-HR_RT static int four_units(const qp *q, int place, const double *units[4])
+/* Where unit vectors are not zero. */
+typedef struct span {
+    int from, until;
+} span;
+
+/* Unit vectors of four active rows in sequence from where the first of them begins. */
+HR_RT static span four_units(const qp *q, int place, const double *units[4])
 {
-    int from = q->n;
+    span all = {q->n, 0};
     for (int k = 0; k < 4; k++) {
         const qp_stored_row *row = &q->rows[q->active[place + k].row];
         units[k] = qp_unit(q, row->slot);
-        from = row->from < from ? row->from : from;
+        all.from = row->from < all.from ? row->from : all.from;
+        all.until = row->until > all.until ? row->until : all.until;
     }
     for (int k = 0; k < 4; k++)
-        units[k] += from;
-    return from;
+        units[k] += all.from;
+    return all;
 }
 
-/* out = Y_A' x */
-HR_RT static void dot_active(const qp *q, const double *x, double *out)
+/* out = Y_A' x, where x is zero outside the span */
+HR_RT static void dot_active(const qp *q, const double *x, span of_x, double *out)
 {
     int i = 0;
     for (; i + 4 <= q->na; i += 4) {
         const double *units[4];
-        int from = four_units(q, i, units);
-        qp_dot_four(x + from, units, q->n - from, out + i);
+        span s = four_units(q, i, units);
+        int skip = of_x.from > s.from ? of_x.from - s.from : 0;
+        int until = s.until < of_x.until ? s.until : of_x.until;
+        for (int k = 0; k < 4; k++)
+            units[k] += skip;
+        s.from += skip;
+        qp_dot_four(x + s.from, units, until - s.from, out + i);
     }
     for (; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
-        int from = row->from;
-        out[i] = qp_dot(x + from, qp_unit(q, row->slot) + from, q->n - from);
+        int from = row->from > of_x.from ? row->from : of_x.from;
+        int until = row->until < of_x.until ? row->until : of_x.until;
+        out[i] = qp_dot(x + from, qp_unit(q, row->slot) + from, until - from);
     }
 }
 
@@ -118,20 +132,22 @@ HR_RT static void subtract(qp *q, const double *comb)
     int i = 0;
     for (; i + 4 <= q->na; i += 4) {
         const double *units[4], factor[4] = {-comb[i], -comb[i + 1], -comb[i + 2], -comb[i + 3]};
-        int from = four_units(q, i, units);
-        qp_add_four(q->direction + from, factor, units, q->n - from);
+        if (factor[0] == 0.0 && factor[1] == 0.0 && factor[2] == 0.0 && factor[3] == 0.0)
+            continue;
+        span s = four_units(q, i, units);
+        qp_add_four(q->direction + s.from, factor, units, s.until - s.from);
     }
     for (; i < q->na; i++) {
         const qp_stored_row *row = &q->rows[q->active[i].row];
         qp_add_scaled(q->direction + row->from, -comb[i], qp_unit(q, row->slot) + row->from,
-                      q->n - row->from);
+                      row->until - row->from);
     }
 }
 
 /* What the active rows still see of the direction, less their softness. */
 HR_RT static void residual(qp *q, double *out)
 {
-    dot_active(q, q->direction, out);
+    dot_active(q, q->direction, (span){0, q->n}, out);
     for (int i = 0; i < q->na; i++)
         out[i] -= qp_soft_of(&q->rows[q->active[i].row]) * q->comb[i];
 }
@@ -160,7 +176,7 @@ HR_RT double qp_project(qp *q, int p, bool has_gram)
     const qp_stored_row *row = &q->rows[p];
     const double *unit = qp_unit(q, row->slot);
     if (!has_gram)
-        dot_active(q, unit, q->gram);
+        dot_active(q, unit, (span){row->from, row->until}, q->gram);
     memcpy(q->direction, unit, (size_t)q->n * sizeof *unit);
     if (q->na == 0)
         return 1.0 + qp_soft_of(row);
@@ -190,7 +206,7 @@ HR_RT double qp_project(qp *q, int p, bool has_gram)
 HR_RT double qp_project_to_append(qp *q, int p)
 {
     const qp_stored_row *row = &q->rows[p];
-    dot_active(q, qp_unit(q, row->slot), q->gram);
+    dot_active(q, qp_unit(q, row->slot), (span){row->from, row->until}, q->gram);
     row_to_append(q);
     double rho2 = 1.0 + qp_soft_of(row) - qp_dot(q->w, q->w, q->na);
     return rho2 < PROJECT_AGAIN ? qp_project(q, p, true) : rho2;

@@ -142,6 +142,7 @@ HR_RT static double blend_of(double at_stop, double at_x, double low, double hig
 
 HR_RT double qp_make_safe(qp *q, const double *stop, double reserve)
 {
+    q->is_current = false;
     make_groups(q);
     for (int i = 0; i < q->n; i++)
         q->group_blend[i] = 1.0;

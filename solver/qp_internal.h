@@ -9,7 +9,8 @@ typedef struct qp_stored_row {
     uint64_t key;
     long start; /* of its entries */
     int count;
-    int from; /* smallest variable */
+    int from;  /* smallest variable */
+    int until; /* the unit vector is zero from here on */
     double low, high;
     double softness;
     double squares; /* |J|^2 */
@@ -63,6 +64,7 @@ struct qp {
     bool is_structure_new; /* K or the rows changed: R and the units are stale */
     bool is_guess_old;     /* K changed after the norms of the rows were guessed */
     bool is_base_new;      /* b changed */
+    bool is_current;       /* x and the multipliers solve all but rows added since */
     int updates;           /* of R since it was built from scratch */
 
     qp_warm *warm;

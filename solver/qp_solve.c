@@ -285,6 +285,7 @@ HR_RT qp_status qp_solve(qp *q, qp_budget budget, qp_info *info)
         s.deadline_ns = budget.time_ns > 0 ? now_ns() + budget.time_ns : 0;
         qp_start(q);
         q->info.status = has_impossible_row(q) ? QP_INFEASIBLE : run(q, &s);
+        q->is_current = q->info.status == QP_OPTIMAL && !q->info.was_perturbed;
         q->info.dual_objective = q->dual;
         q->info.active = q->na;
     }

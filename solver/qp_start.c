@@ -163,8 +163,28 @@ HR_RT void qp_drop_wrong_signs(qp *q)
     }
 }
 
+/* Multipliers that hold the active rows on their bounds, and the x and the value that go with them:
+ * 1/2 u'u + 1/2 softness = 1/2 mu' (R R') mu. */
+HR_RT static void find_state(qp *q)
+{
+    qp_drop_wrong_signs(q);
+    if (q->na == 0)
+        memcpy(q->x, q->free_x, (size_t)q->n * sizeof *q->x);
+    else
+        qp_update_x(q);
+    q->is_priced = false;
+    q->dual = 0;
+    for (int i = 0; i < q->na; i++) {
+        const qp_active *a = &q->active[i];
+        const qp_stored_row *row = &q->rows[a->row];
+        double target = (qp_row_dot(q, row, q->free_x) - qp_bound(q, a->row, a->sign)) * row->scale;
+        q->dual += 0.5 * a->mu * target;
+    }
+}
+
 HR_RT void qp_start(qp *q)
 {
+    bool is_current = q->is_current && !q->is_base_new && !q->is_structure_new;
     if (q->is_base_new) {
         memcpy(q->free_x, q->b, (size_t)q->n * sizeof *q->b);
         qp_envelope_forward(&q->l, q->free_x, 0);
@@ -178,19 +198,9 @@ HR_RT void qp_start(qp *q)
         q->rows[k].entered = 0;
         q->rows[k].is_ignored = false;
     }
-    qp_drop_wrong_signs(q);
-    if (q->na == 0)
-        memcpy(q->x, q->free_x, (size_t)q->n * sizeof *q->x);
-    else
-        qp_update_x(q);
-    /* The value already gained: 1/2 u'u + 1/2 softness = 1/2 mu' (R R') mu. */
-    q->dual = 0;
-    for (int i = 0; i < q->na; i++) {
-        const qp_active *a = &q->active[i];
-        const qp_stored_row *row = &q->rows[a->row];
-        double target = (qp_row_dot(q, row, q->free_x) - qp_bound(q, a->row, a->sign)) * row->scale;
-        q->dual += 0.5 * a->mu * target;
-    }
+    if (!is_current)
+        find_state(q);
+    q->is_current = false;
 }
 
 HR_RT void qp_warm_rows(qp *q, const int *rows, const int *signs, int count)
