@@ -334,6 +334,8 @@ static hr_status add_side(friction *f, const row_point *p, int first, double sig
     }
     for (int i = 0; p->owner == ROW_ARTICULATED && i < p->joint_count && status == HR_OK; i++) {
         double components[3];
+        if (vec3_length_squared(p->joints[i]) == 0.0)
+            continue;
         for (int k = 0; k < 3; k++)
             components[k] = sign * vec3_dot(axes[k], p->joints[i]);
         status = friction_column(f, first + (p->unknowns ? p->unknowns[i] : i), components);
