@@ -134,7 +134,8 @@ typedef struct device_driver {
     hr_status (*read)(device *dev, int64_t now_ns, device_sample *out);
     hr_status (*write)(device *dev, int64_t now_ns, const device_command *command);
 
-    /* Text for the last failure; owned by the device. */
+    /* Text for the last failure, or what the operator has to do now (homing); empty where all is
+     * well. Owned by the device. Drivers of real motors: any thread but the servo's. */
     const char *(*last_error)(const device *dev);
 } device_driver;
 

@@ -25,7 +25,6 @@ typedef struct from_link {
 typedef struct front {
     pthread_mutex_t lock;
     falcon_status status;
-    char error[200];
 } front;
 
 struct device {
@@ -86,6 +85,7 @@ static void publish_status(device *dev)
     dev->front->status.counts = link->counts;
     dev->front->status.homed = link->report.homed;
     memcpy(dev->front->status.cause, link->cause, sizeof dev->front->status.cause);
+    memcpy(dev->front->status.loss, link->loss, sizeof dev->front->status.loss);
     int kept = link->log_count < FALCON_LOG_LINES ? link->log_count : FALCON_LOG_LINES;
     for (int i = 0; i < kept; i++)
         memcpy(dev->front->status.log[i],
@@ -238,6 +238,34 @@ static hr_status load_calibration(device *dev, const device_settings *settings,
     return HR_OK;
 }
 
+/* Every attempt's failure, equal ones in a row together: "attempts 1 to 3, opening: ...". */
+static void tell_attempts(const falcon_status *s, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < s->log_lines;) {
+        int first = 0;
+        int length = 0;
+        const char *line = s->log[i++];
+        if (sscanf(line, "attempt %d%n", &first, &length) != 1)
+            continue;
+        int last = first;
+        for (; i < s->log_lines; i++, last++) {
+            int next = 0;
+            int skip = 0;
+            if (sscanf(s->log[i], "attempt %d%n", &next, &skip) != 1 ||
+                strcmp(line + length, s->log[i] + skip) != 0)
+                break;
+        }
+        int n = snprintf(out + used, size - used,
+                         first == last ? "%sattempt %d%.0d%s" : "%sattempts %d to %d%s",
+                         used ? "; " : "", first, last, line + length);
+        if (n < 0 || used + (size_t)n >= size)
+            return;
+        used += (size_t)n;
+    }
+}
+
 /* Waits until the link runs, has given up or the time is over. */
 static hr_status await_running(device *dev, double timeout, hr_error *error)
 {
@@ -252,9 +280,11 @@ static hr_status await_running(device *dev, double timeout, hr_error *error)
             break;
         nanosleep(&pause, NULL);
     }
-    return error_set(error, HR_ERR_NOT_FOUND, "falcon: %s (%s, %d attempts)",
-                     now.cause[0] ? now.cause : "no answer in time", falcon_state_text(now.state),
-                     (int)now.counts.attempts);
+    char attempts[400];
+    tell_attempts(&now, attempts, sizeof attempts);
+    return error_set(error, HR_ERR_NOT_FOUND, "falcon: %s%s",
+                     attempts[0] ? attempts : "no answer in time while ",
+                     attempts[0] ? "" : falcon_state_text(now.state));
 }
 
 static void close_falcon(device *dev);
@@ -490,11 +520,14 @@ HR_RT static hr_status write_falcon(device *dev, int64_t now_ns, const device_co
 
 static const char *last_error(const device *dev)
 {
-    char *text = dev->front->error;
-    size_t size = sizeof dev->front->error;
+    static _Thread_local char text[200]; /* the console and the control socket both ask */
+    const size_t size = sizeof text;
     falcon_status now;
     falcon_get_status(dev, &now);
-    snprintf(text, size, "%s", now.cause);
+    if (now.loss[0] && strcmp(now.loss, now.cause) != 0)
+        snprintf(text, size, "%.90s; now: %.90s", now.loss, now.cause);
+    else
+        snprintf(text, size, "%s", now.cause);
     if (!now.cause[0] && now.state == FALCON_RUNNING && now.homed != 7)
         snprintf(text, size,
                  "not homed: arm%s%s%s missing; pull the grip fully out, then push it in",

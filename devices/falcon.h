@@ -35,7 +35,7 @@ typedef struct falcon_status {
     falcon_link_counts counts;
     uint8_t homed;       /* bit per arm */
     uint64_t late_reads; /* reads without a new report */
-    char cause[200];
+    char cause[200], loss[200]; /* as in falcon_link */
     char log[FALCON_LOG_LINES][FALCON_LOG_WIDTH];
     int log_lines;
 } falcon_status;

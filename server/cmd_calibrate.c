@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,15 @@ static const char usage[] =
 static const double gravity = 9.81;   /* m/s^2 */
 static const double force_most = 6.0; /* N, of the controller */
 
+/* Ctrl-C while the motors hold the grip: let go first, then end. */
+static volatile sig_atomic_t is_stopped;
+
+static void on_stop(int number)
+{
+    (void)number;
+    is_stopped = 1;
+}
+
 typedef struct session {
     device *dev;
     device_sample sample;
@@ -53,7 +63,7 @@ static hr_status tick(session *s, bool is_holding, vec3 *force)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     hr_status status = device_falcon.read(s->dev, s->next_ns, &s->sample);
     *force = (vec3){0, 0, 0};
-    if (is_holding && status == HR_OK) {
+    if (is_holding && status == HR_OK && !is_stopped) {
         vec3 away = s->sample.position;
         s->sum = vec3_clamp_length(vec3_add_scaled(s->sum, -300e-3, away), force_most);
         *force = vec3_add(s->sum, vec3_scale(-150, away));
@@ -62,15 +72,17 @@ static hr_status tick(session *s, bool is_holding, vec3 *force)
     }
     device_command c = {.deadline_ns = s->next_ns + 20000000, .force = *force};
     hr_status written = device_falcon.write(s->dev, s->next_ns, &c);
+    if (is_stopped)
+        return HR_ERR_DISABLED;
     return status != HR_OK ? status : written;
 }
 
-/* Waits for the return key while the loop goes on; false at the end of the input. */
+/* Waits for the return key while the loop goes on; false at the end of the input or at a signal. */
 static bool ask(session *s, const char *question, bool is_holding)
 {
     printf("%s, then press return ", question);
     fflush(stdout);
-    for (;;) {
+    while (!is_stopped) {
         struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
         vec3 force;
         if (poll(&input, 1, 0) > 0) {
@@ -81,13 +93,14 @@ static bool ask(session *s, const char *question, bool is_holding)
         }
         (void)tick(s, is_holding, &force);
     }
+    return false;
 }
 
 static hr_status home(session *s)
 {
     printf("homing: pull the grip fully out, then push it straight in\n");
     vec3 force;
-    for (int n = 0; n < 120000; n++) {
+    for (int n = 0; n < 120000 && !is_stopped; n++) {
         hr_status status = tick(s, false, &force);
         if (status == HR_OK && s->sample.flags & DEVICE_IS_HOMED)
             return HR_OK;
@@ -129,11 +142,14 @@ static hr_status write_file(const char *wanted, const falcon_calibration *c, con
         snprintf(path, sizeof path, "%s", wanted);
     } else {
         char folder[600];
-        snprintf(folder, sizeof folder, "%.500s%s/hapticd",
-                 config && *config ? config
-                 : user            ? user
-                                   : ".",
-                 config && *config ? "" : "/.config");
+        bool has_config = config && *config;
+        int length = snprintf(folder, sizeof folder, "%.500s%s",
+                              has_config ? config
+                              : user     ? user
+                                         : ".",
+                              has_config ? "" : "/.config");
+        (void)mkdir(folder, 0755);
+        snprintf(folder + length, sizeof folder - (size_t)length, "/hapticd");
         (void)mkdir(folder, 0755);
         snprintf(path, sizeof path, "%s/falcon-%s.conf", folder, serial);
     }
@@ -148,8 +164,15 @@ static hr_status write_file(const char *wanted, const falcon_calibration *c, con
 
 static int refuse(const char *what)
 {
-    fprintf(stderr, "haptic calibrate: %s\n", what);
+    fprintf(stderr, "haptic calibrate: %s\n", is_stopped ? "stopped; the motors are off" : what);
     return COMMAND_FAILED;
+}
+
+/* The device's own words where it has some. */
+static int refuse_with(const session *s, const char *what)
+{
+    const char *words = device_falcon.last_error(s->dev);
+    return refuse(words[0] ? words : what);
 }
 
 static int run(session *s, double kilograms, const char *file)
@@ -160,17 +183,17 @@ static int run(session *s, double kilograms, const char *file)
     device_falcon.describe(s->dev, &about);
     s->next_ns = now_ns();
     if (home(s) != HR_OK)
-        return refuse(device_falcon.last_error(s->dev));
+        return refuse_with(s, "the homing took too long");
     if (!ask(s, "homed; let go of the grip", false))
         return refuse("the input ended");
     (void)device_falcon.enable(s->dev, true);
     if (weigh(s, &empty) != HR_OK)
-        return refuse("the grip did not come to rest; is something touching it?");
+        return refuse_with(s, "the grip did not come to rest; is something touching it?");
     printf("empty: %.3f N\n", empty);
     if (!ask(s, "hang the weight on the grip", true))
         return refuse("the input ended");
     if (weigh(s, &loaded) != HR_OK)
-        return refuse("the grip did not come to rest with the weight; is it too heavy?");
+        return refuse_with(s, "the grip did not come to rest with the weight; is it too heavy?");
     double factor = (loaded - empty) / (kilograms * gravity);
     printf("loaded: %.3f N; %.4f of the weight's %.3f N\n", loaded, factor, kilograms * gravity);
     if (!(factor > 0.2 && factor < 5))
@@ -222,6 +245,11 @@ int cmd_calibrate(int argc, char **argv)
         return command_usage_error("calibrate", "--device: expected falcon[:ADDRESS], found \"%s\"",
                                    device_text);
     static session s;
+    struct sigaction action = {.sa_handler = on_stop};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
     if (device_falcon.open(address, NULL, &s.dev, &error) != HR_OK)
         return refuse(error.text);
     int code = run(&s, kilograms, file);

@@ -14,12 +14,14 @@
 #include "devices/falcon/usb.h"
 #include "devices/registry.h"
 #include "server/command.h"
+#include "server/control_client.h"
 
 static const char usage[] =
     "usage: haptic doctor [--firmware FILE] [--json]\n"
     "\n"
-    "Checks USB, the Falcon's permissions, drivers and firmware, the udev rule and the\n"
-    "real-time settings. Each trouble is shown with its cause and the command that mends it.\n"
+    "Checks USB, the Falcon's permissions, drivers and firmware, the udev rule, group and\n"
+    "service, the real-time settings, and what a running server waits for (homing). Each\n"
+    "trouble is shown with its cause and the command that mends it.\n"
     "Nothing is powered. Exit code 0: all is well; 1: something is wrong.\n"
     "\n"
     "  --firmware FILE    check this firmware file instead of the one that would be used\n"
@@ -87,10 +89,11 @@ static void check_unit(visit *v, const falcon_unit *u)
     if (u->driver[0]) {
         char remedy[200];
         snprintf(remedy, sizeof remedy,
-                 "hapticd detaches it when it starts; for good: echo '%s:1.0' | sudo tee "
-                 "/sys/bus/usb/drivers/ftdi_sio/unbind",
-                 u->port);
-        say(v, WRONG, name, "a kernel driver is attached to it", remedy);
+                 "hapticd detaches it when it starts; at once: echo '%.31s:1.0' | sudo tee "
+                 "/sys/bus/usb/drivers/%.31s/unbind",
+                 u->port, u->driver);
+        snprintf(found, sizeof found, "a kernel driver is attached to it: %.31s", u->driver);
+        say(v, WRONG, name, found, remedy);
     }
 }
 
@@ -119,9 +122,75 @@ static void check_rule(visit *v)
         say(v, geteuid() == 0 ? NOTE : WRONG, "udev rule",
             "not installed: only root may open a Falcon",
             "sudo make install && sudo udevadm control --reload && sudo udevadm trigger");
-    if (geteuid() != 0 && !getgrnam("haptic"))
+}
+
+static bool is_member(gid_t group)
+{
+    gid_t groups[256];
+    int count = getgroups(HR_COUNT(groups), groups);
+    bool is_in = getegid() == group;
+    for (int i = 0; i < count; i++)
+        is_in |= groups[i] == group;
+    return is_in;
+}
+
+/* Whoever sits at the machine may use the device by the rule; the group is for everybody else. */
+static void check_group(visit *v)
+{
+    const struct group *group = getgrnam("haptic");
+    if (!group)
         say(v, NOTE, "group", "there is no group \"haptic\"",
             "sudo groupadd --system haptic && sudo usermod -aG haptic $USER");
+    else if (geteuid() != 0 && !is_member(group->gr_gid))
+        say(v, NOTE, "group", "you are not in the group \"haptic\"",
+            "sudo usermod -aG haptic $USER, then log in again");
+    else
+        say(v, GOOD, "group", "haptic", "");
+}
+
+static void check_service(visit *v)
+{
+    static const char *const places[] = {
+        "/etc/systemd/system/hapticd.service", "/usr/local/lib/systemd/system/hapticd.service",
+        "/usr/lib/systemd/system/hapticd.service", "/lib/systemd/system/hapticd.service"};
+    const char *path = NULL;
+    for (int i = 0; i < HR_COUNT(places) && !path; i++)
+        path = exists(places[i]) ? places[i] : NULL;
+    say(v, path ? GOOD : NOTE, "service", path ? path : "no systemd unit is installed",
+        path ? "" : "sudo make install, then: sudo systemctl enable --now hapticd");
+}
+
+/* A running server knows what its devices are waiting for. */
+static void check_server(visit *v)
+{
+    static control_client c;
+    hr_error error = {""};
+    json_t *answer = NULL;
+    if (control_client_open(&c, NULL, &error) == HR_OK &&
+        control_client_send(&c, json_pack("{s:s}", "op", "status"), &error) == HR_OK)
+        answer = control_client_receive(&c, 3000, &error);
+    control_client_close(&c);
+    const json_t *devices = json_object_get(json_object_get(answer, "status"), "devices");
+    if (!answer)
+        say(v, NOTE, "server", "no hapticd runs here", "");
+    size_t i;
+    const json_t *item;
+    json_array_foreach(devices, i, item)
+    {
+        char name[64];
+        char found[300];
+        const char *words = json_string_value(json_object_get(item, "message"));
+        bool is_homing = words && strstr(words, "not homed") != NULL;
+        snprintf(name, sizeof name, "hand %.40s", json_string_value(json_object_get(item, "name")));
+        snprintf(found, sizeof found, "%s: %.200s",
+                 json_string_value(json_object_get(item, "model")),
+                 words && words[0] ? words : "ready");
+        say(v, words && words[0] ? WRONG : GOOD, name, found,
+            is_homing           ? "pull the grip fully out, then push it straight in"
+            : words && words[0] ? "plug in its USB cable and its wall supply, then: haptic arm"
+                                : "");
+    }
+    json_decref(answer);
 }
 
 static void check_firmware(visit *v, const char *wanted)
@@ -230,8 +299,11 @@ int cmd_doctor(int argc, char **argv)
     }
     check_usb(&v);
     check_rule(&v);
+    check_group(&v);
+    check_service(&v);
     check_firmware(&v, firmware);
     check_realtime(&v);
+    check_server(&v);
     if (v.is_json) {
         json_t *all = json_pack("{s:b, s:O}", "ok", v.wrong == 0, "checks", v.checks);
         json_dumpf(all, stdout, JSON_INDENT(2));

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ typedef struct view {
     uint32_t lost_hands; /* already reported */
     bool has_said_tripped;
     uint32_t states[HANDS_MAX]; /* of the last look */
+    char said[HANDS_MAX][200];  /* the device's own words, as last said */
 } view;
 
 static int terminal_width(void)
@@ -65,9 +67,26 @@ static void say_latches(view *v, const server *s)
     }
 }
 
+/* What a real device has to say: how far its homing is, why it went away, what it tries. */
+static void say_words(view *v, const server *s)
+{
+    for (int i = 0; i < s->device_count; i++) {
+        const server_device *d = &s->devices[i];
+        const char *words = d->description.has_motors ? d->driver->last_error(d->dev) : "";
+        if (strcmp(words, v->said[i]) == 0)
+            continue;
+        snprintf(v->said[i], sizeof v->said[i], "%s", words);
+        if (!words[0])
+            continue;
+        clear_line(v);
+        fprintf(stderr, "hapticd: device \"%s\": %s\n", s->options.settings.devices[i].name, words);
+    }
+}
+
 static void say_troubles(view *v, const server *s)
 {
     say_latches(v, s);
+    say_words(v, s);
     uint32_t lost = server_lost_hands(s);
     for (int i = 0; i < s->device_count; i++) {
         if (!((lost ^ v->lost_hands) >> i & 1))
@@ -236,6 +255,9 @@ static int run_server(const server_options *options)
     hr_error error = {""};
     server *s;
     int signals = open_signals();
+    for (int i = 0; i < options->settings.device_count; i++)
+        if (strcmp(options->settings.devices[i].driver, "falcon") == 0)
+            fprintf(stderr, "hapticd: opening Falcon %s\n", options->settings.devices[i].address);
     hr_status status = server_open(options, &s, &error);
     if (status != HR_OK) {
         fprintf(stderr, "hapticd: %s\n", error.text);

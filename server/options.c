@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "devices/registry.h"
@@ -215,6 +216,31 @@ static hr_status check_devices(const config *c, hr_error *error)
     return HR_OK;
 }
 
+/* A recording that cannot be made is found out before anything is started. */
+static hr_status check_recording(const config *c, hr_error *error)
+{
+    const char *path = c->trace.record;
+    char folder[CONFIG_PATH_MAX + 2];
+    struct stat about;
+    if (!path[0])
+        return HR_OK;
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    if (stat(folder, &about) != 0 || access(folder, W_OK | X_OK) != 0)
+        return error_set(
+            error, HR_ERR_ARGUMENT,
+            "hapticd: --record: expected a file in a folder that can be written to, got "
+            "\"%s\": %s",
+            path, strerror(errno));
+    bool is_there = stat(path, &about) == 0;
+    if (is_there && (S_ISDIR(about.st_mode) || access(path, W_OK) != 0))
+        return error_set(error, HR_ERR_ARGUMENT,
+                         "hapticd: --record: expected a file that can be written, got \"%s\": %s",
+                         path, S_ISDIR(about.st_mode) ? strerror(EISDIR) : strerror(errno));
+    return HR_OK;
+}
+
 hr_status options_read(int argc, char **argv, options_action *action, server_options *out,
                        hr_error *error)
 {
@@ -231,5 +257,7 @@ hr_status options_read(int argc, char **argv, options_action *action, server_opt
     status = read_settings(&a, &out->settings, error);
     if (status == HR_OK)
         status = check_devices(&out->settings, error);
+    if (status == HR_OK && *action != OPTIONS_PRINT_CONFIG)
+        status = check_recording(&out->settings, error);
     return status == HR_OK ? read_scene(out, error) : status;
 }

@@ -57,11 +57,13 @@ static json_t *devices_array(const server *s)
     for (int i = 0; i < s->device_count; i++) {
         const server_device *d = &s->devices[i];
         const char *name = s->options.settings.devices[i].name;
+        const char *words = d->description.has_motors ? d->driver->last_error(d->dev) : "";
         json_array_append_new(
-            array, json_pack("{s:s,s:s,s:s,s:s,s:f,s:b,s:b}", "name", name, "driver",
-                             d->driver->name, "model", d->description.model, "serial",
-                             d->description.serial, "max_force_n", d->description.max_force,
-                             "has_motors", d->description.has_motors, "is_lost", lost >> i & 1));
+            array,
+            json_pack("{s:s,s:s,s:s,s:s,s:f,s:b,s:b,s:s}", "name", name, "driver", d->driver->name,
+                      "model", d->description.model, "serial", d->description.serial, "max_force_n",
+                      d->description.max_force, "has_motors", d->description.has_motors, "is_lost",
+                      lost >> i & 1, "message", words));
     }
     return array;
 }

@@ -21,7 +21,7 @@ says "no permission is told" 1 "no permission on its device file" with "$BUILD/h
 says "no permission gets a remedy" 1 "udevadm" with "$BUILD/haptic" doctor
 unset EMULATED_DENIED
 EMULATED_DRIVER=ftdi_sio; export EMULATED_DRIVER
-says "a kernel driver is told" 1 "a kernel driver is attached" with "$BUILD/haptic" doctor
+says "a kernel driver is told" 1 "a kernel driver is attached to it: ftdi_sio" with "$BUILD/haptic" doctor
 says "a kernel driver gets a remedy" 1 "unbind" with "$BUILD/haptic" doctor
 unset EMULATED_DRIVER
 head -c 1000 "$HAPTICD_FALCON_FIRMWARE" > "$folder/short.bin"

@@ -105,6 +105,8 @@ static void every_single_fault_ends_homed_or_with_its_cause(void **state)
         {"garbage", {.report_garbage = 0.2}, true, ""},
         {"losses", {.report_lost = 0.3}, true, ""},
         {"late", {.report_late = 0.3}, true, ""},
+        {"stalls", {.in_stalls = 0.2}, true, ""},
+        {"hangs for a second", {.hang_at = 0.3, .hang_for = 1}, true, ""},
         {"unplugged for a second", {.unplug_at = 0.5, .replug_at = 1.5}, true, ""},
     };
     for (int i = 0; i < HR_COUNT(cases); i++) {
@@ -127,11 +129,15 @@ static void every_single_fault_ends_homed_or_with_its_cause(void **state)
 static model_faults random_faults(test_random *r)
 {
     model_faults f = {0};
-    double *probabilities[] = {&f.greeting_lost, &f.report_lost,    &f.report_runt,
-                               &f.report_late,   &f.report_garbage, &f.control_fails};
+    double *probabilities[] = {&f.greeting_lost,  &f.report_lost,   &f.report_runt, &f.report_late,
+                               &f.report_garbage, &f.control_fails, &f.in_stalls};
     for (int i = 0; i < HR_COUNT(probabilities); i++)
         if (test_random_index(r, 3) == 0)
             *probabilities[i] = test_random_between(r, 0, i == 5 ? 0.05 : 0.4);
+    if (test_random_index(r, 5) == 0) {
+        f.hang_at = test_random_between(r, 0.01, 4);
+        f.hang_for = test_random_between(r, 0.01, 2);
+    }
     if (test_random_index(r, 4) == 0)
         f.echo_wrong = test_random_between(r, 0, 2e-4);
     if (test_random_index(r, 4) == 0)
@@ -219,6 +225,23 @@ static void a_unit_that_is_pulled_out_comes_back_ten_times(void **state)
         assert_int_equal(model.pushes_before_homing, 0);
         assert_int_equal(connection.counts.losses, model.unplugs);
     }
+}
+
+/* Somebody needs the cable for longer than all attempts take: attempts are counted for the first start only. */
+static void a_unit_that_ran_once_is_waited_for_without_end(void **state)
+{
+    (void)state;
+    start(&(model_faults){.unplug_at = 10, .replug_at = 110, .loses_firmware = true}, 5);
+    run_until(20000 * ms, true);
+    assert_true(falcon_link_is_homed(&connection));
+
+    run_until(100000 * ms, false);
+    assert_false(connection.has_given_up);
+    assert_false(falcon_link_is_homed(&connection));
+    run_until(130000 * ms, true);
+
+    assert_true(falcon_link_is_homed(&connection));
+    assert_int_equal(connection.counts.losses, 1);
 }
 
 static void a_force_is_not_held_beyond_its_deadline(void **state)
@@ -325,6 +348,7 @@ int main(void)
         cmocka_unit_test(every_single_fault_ends_homed_or_with_its_cause),
         cmocka_unit_test(a_thousand_cold_starts_reach_force_or_name_the_cause),
         cmocka_unit_test(a_unit_that_is_pulled_out_comes_back_ten_times),
+        cmocka_unit_test(a_unit_that_ran_once_is_waited_for_without_end),
         cmocka_unit_test(a_force_is_not_held_beyond_its_deadline),
         cmocka_unit_test(forces_arrive_within_a_percent),
         cmocka_unit_test(the_two_geometries_agree),

@@ -38,7 +38,9 @@ expect bad_settings_are_located 2 "bad.conf:1" hapticd -c "$work/bad.conf"
 expect bad_settings_fail_the_check 2 "bad.conf:1" hapticd --check -c "$work/bad.conf"
 hapticd --print-config > "$work/1.conf"; hapticd -c "$work/1.conf" --print-config > "$work/2.conf"
 if cmp -s "$work/1.conf" "$work/2.conf"; then ok printed_settings_read_back_the_same; else not_ok printed_settings_read_back_the_same; fi
-expect recording_that_cannot_be_written_is_refused 1 "no/such" hapticd --lockstep --for 1 --record "$work/no/such/x.mcap"
+expect recording_into_a_missing_folder_is_refused 2 "--record: expected a file in a folder" hapticd --lockstep --for 1 --record "$work/no/such/x.mcap"
+expect recording_onto_a_folder_is_refused 2 "--record: expected a file that can be written" hapticd --lockstep --for 1 --record "$work"
+if grep -q 'Hz\|run:' "$work/out"; then not_ok refused_before_anything_starts; else ok refused_before_anything_starts; fi
 expect no_server_is_exit_code_1 1 "expected a running hapticd" haptic status
 expect bad_parameter_is_refused 2 "no.such" haptic set no.such 1
 expect parameters_are_listed 0 "safety.max_force_n" haptic set --list

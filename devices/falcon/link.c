@@ -97,10 +97,11 @@ void falcon_link_fail(falcon_link *link, hr_status status, const char *format, .
     link->command = (falcon_link_command){.is_enabled = false};
     memset(link->sent_values, 0, sizeof link->sent_values);
     if (was_running) {
+        memcpy(link->loss, link->cause, sizeof link->loss);
         link->counts.losses++;
         link->attempt = 0;
     }
-    if (link->settings.attempts > 0 && link->attempt >= link->settings.attempts)
+    if (link->settings.attempts > 0 && link->attempt >= link->settings.attempts && !link->has_run)
         link->has_given_up = true;
     int doublings = link->attempt < 5 ? link->attempt : 5;
     falcon_link_enter(link, FALCON_WAITING);
@@ -244,11 +245,12 @@ static void probe(falcon_link *link, int64_t now_ns)
     if (link->state != FALCON_PROBING)
         return;
     if (is_answered) {
-        link->cause[0] = '\0';
+        link->cause[0] = link->loss[0] = '\0';
         falcon_link_log(link, "attempt %d: %s", link->attempt,
                         link->is_uploaded ? "firmware uploaded and running"
                                           : "firmware is already running");
         link->is_uploaded = false;
+        link->has_run = true;
         link->attempt = 0;
         link->counts.round_trip_longest_ns = 0;
         falcon_link_enter(link, FALCON_RUNNING);

@@ -80,7 +80,8 @@ typedef struct falcon_link {
     int64_t state_since_ns, retry_ns, next_ns;
     int attempt, tries;
     bool is_uploaded;  /* the probe that follows an upload */
-    bool has_given_up; /* attempts are used up; cause says why */
+    bool has_run;      /* reports came once: from then on it is waited for without end */
+    bool has_given_up; /* attempts of the first start are used up; cause says why */
     size_t position;   /* bytes of firmware whose echo is good */
     size_t block;      /* bytes sent and not yet echoed */
     uint8_t collected[256];
@@ -97,6 +98,7 @@ typedef struct falcon_link {
     falcon_link_counts counts;
     hr_status status; /* of the last failure */
     char cause[200];  /* of the last failure; empty while all is well */
+    char loss[200];   /* why it went away; empty while it runs */
     char log[FALCON_LOG_LINES][FALCON_LOG_WIDTH];
     int log_count; /* all ever written; the last FALCON_LOG_LINES are kept */
 } falcon_link;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "devices/falcon/protocol.h"
 
@@ -22,6 +23,7 @@ typedef struct usb_transport {
     uint8_t out_bytes[256];
     bool is_in_flight[IN_TRANSFERS];
     bool is_out_flying, is_lost, is_stopping;
+    bool is_in_stalled, is_out_stalled; /* an endpoint has halted: to be cleared */
     uint8_t received[RECEIVED_MAX];
     size_t received_count;
     char address[64];
@@ -79,6 +81,18 @@ static void explain_open(int code, char *out, size_t size)
         snprintf(out, size, "%s", libusb_strerror(code));
 }
 
+/* Its name from sysfs; "ftdi_sio" is the only one that could be there otherwise. */
+static void name_driver(const char *port, char *out, size_t size)
+{
+    char link[96];
+    char target[256];
+    snprintf(link, sizeof link, "/sys/bus/usb/devices/%.31s:1.0/driver", port);
+    ssize_t length = readlink(link, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    const char *slash = strrchr(target, '/');
+    snprintf(out, size, "%.31s", slash ? slash + 1 : "ftdi_sio");
+}
+
 static void fill_unit(libusb_device *device, const struct libusb_device_descriptor *descriptor,
                       falcon_unit *unit)
 {
@@ -94,7 +108,7 @@ static void fill_unit(libusb_device *device, const struct libusb_device_descript
     }
     read_serial(handle, descriptor->iSerialNumber, unit->serial, sizeof unit->serial);
     if (libusb_kernel_driver_active(handle, 0) == 1)
-        snprintf(unit->driver, sizeof unit->driver, "bound");
+        name_driver(unit->port, unit->driver, sizeof unit->driver);
     libusb_close(handle);
 }
 
@@ -140,9 +154,28 @@ static bool is_meant(const char *address, const falcon_unit *unit)
         return strcmp(address + 5, unit->port) == 0;
     char *end = NULL;
     long index = strtol(address, &end, 10);
-    if (!*end && index >= 0 && index < FALCON_UNITS_MAX)
+    /* a serial number may consist of digits, but has eight of them */
+    if (!*end && strlen(address) <= 2)
         return unit->index == (int)index;
     return strcmp(address, unit->serial) == 0;
+}
+
+/* Nobody has the address: perhaps because its serial number could not be read. */
+static hr_status refuse_address(const char *address, const falcon_unit *units, int count,
+                                hr_error *error)
+{
+    if (count == 0)
+        return error_set(error, HR_ERR_NOT_FOUND, "no Falcon is plugged in");
+    for (int i = 0; i < count; i++)
+        if (!units[i].may_open)
+            return error_set(error, HR_ERR_BUSY,
+                             "no Falcon with the address \"%s\" could be opened; the one at port "
+                             "%s: %s",
+                             address, units[i].port, units[i].problem);
+    return error_set(error, HR_ERR_NOT_FOUND,
+                     "no Falcon with the address \"%s\" among the %d plugged in (haptic devices "
+                     "lists them)",
+                     address, count);
 }
 
 /* --- opening ------------------------------------------------------------------------------------
@@ -204,10 +237,7 @@ static hr_status open_usb(falcon_transport *base, hr_error *error)
     while (chosen < count && !is_meant(t->address, &units[chosen]))
         chosen++;
     if (chosen == count)
-        return error_set(error, HR_ERR_NOT_FOUND,
-                         count ? "no Falcon with the address \"%s\" among the %d plugged in"
-                               : "no Falcon is plugged in%.0s%.0d",
-                         t->address, count);
+        return refuse_address(t->address, units, count, error);
     int code = libusb_init(&t->context);
     if (code != 0)
         return error_set(error, HR_ERR_IO, "USB: expected a working libusb, found: %s",
@@ -215,7 +245,7 @@ static hr_status open_usb(falcon_transport *base, hr_error *error)
     hr_status status = find_and_claim(t, &units[chosen], error);
     if (status == HR_OK) {
         snprintf(t->serial, sizeof t->serial, "%s", units[chosen].serial);
-        t->is_lost = t->is_stopping = false;
+        t->is_lost = t->is_stopping = t->is_in_stalled = t->is_out_stalled = false;
         t->received_count = 0;
         status = submit_in(t);
         if (status != HR_OK)
@@ -246,7 +276,9 @@ static void LIBUSB_CALL on_in(struct libusb_transfer *transfer)
         t->received_count += ftdi_strip(transfer->buffer, length, t->received + t->received_count);
     if (is_gone(transfer->status))
         t->is_lost = true;
-    if (t->is_stopping || t->is_lost)
+    if (transfer->status == LIBUSB_TRANSFER_STALL)
+        t->is_in_stalled = true;
+    if (t->is_stopping || t->is_lost || t->is_in_stalled)
         return;
     int code = libusb_submit_transfer(transfer);
     t->is_in_flight[which] = code == 0;
@@ -260,6 +292,8 @@ static void LIBUSB_CALL on_out(struct libusb_transfer *transfer)
     t->is_out_flying = false;
     if (is_gone(transfer->status))
         t->is_lost = true;
+    if (transfer->status == LIBUSB_TRANSFER_STALL)
+        t->is_out_stalled = true;
 }
 
 static hr_status submit_in(usb_transport *t)
@@ -274,6 +308,20 @@ static hr_status submit_in(usb_transport *t)
         t->is_in_flight[i] = true;
     }
     return HR_OK;
+}
+
+/* A halted endpoint answers nothing until the host clears it; transfers on it end at once. */
+static void clear_stalls(usb_transport *t)
+{
+    bool is_good = true;
+    if (t->is_in_stalled)
+        is_good = libusb_clear_halt(t->handle, FALCON_ENDPOINT_IN) == 0;
+    if (t->is_out_stalled)
+        is_good = libusb_clear_halt(t->handle, FALCON_ENDPOINT_OUT) == 0 && is_good;
+    bool was_in = t->is_in_stalled;
+    t->is_in_stalled = t->is_out_stalled = false;
+    if (!is_good || (was_in && submit_in(t) != HR_OK))
+        t->is_lost = true;
 }
 
 static bool is_anything_flying(const usb_transport *t)
@@ -365,6 +413,8 @@ static int read_usb(falcon_transport *base, uint8_t *bytes, size_t capacity)
     usb_transport *t = mine(base);
     if (t->handle && t->received_count == 0)
         handle_events(t, 0);
+    if (t->handle && !t->is_lost && (t->is_in_stalled || t->is_out_stalled))
+        clear_stalls(t);
     if (!t->handle || t->is_lost)
         return HR_ERR_LOST;
     size_t count = t->received_count < capacity ? t->received_count : capacity;
@@ -421,7 +471,11 @@ static const falcon_transport_calls calls = {
 
 hr_status falcon_usb_create(const char *address, falcon_transport **out, hr_error *error)
 {
-    if (address && strlen(address) >= sizeof(((usb_transport *)0)->address))
+    const char *rest = address ? strchr(address, ':') : NULL;
+    bool is_prefixed =
+        rest && (strncmp(address, "serial:", 7) == 0 || strncmp(address, "port:", 5) == 0);
+    bool is_long = address && strlen(address) >= sizeof(((usb_transport *)0)->address);
+    if (is_long || (rest && (!is_prefixed || !rest[1])))
         return error_set(error, HR_ERR_ARGUMENT,
                          "falcon: expected an index, serial:NUMBER or port:PATH, found \"%.80s\"",
                          address);

@@ -104,7 +104,8 @@ static void move(falcon_model *m, double t, double h)
     double torque[3] = {-m->motors[0] / motor_gain, -m->motors[1] / motor_gain,
                         -m->motors[2] / motor_gain};
     vec3 motors;
-    if (arms_force(m->position, torque, &motors))
+    bool has_torque = m->motors[0] || m->motors[1] || m->motors[2];
+    if (has_torque && arms_force(m->position, torque, &motors))
         force = vec3_add(force, motors);
     force = vec3_add_scaled(force, -friction, m->velocity);
     bool is_loaded = m->faults.payload_kg > 0 && t >= m->faults.payload_at;
@@ -328,11 +329,18 @@ int model_out(falcon_model *m, int64_t now_ns, const uint8_t *bytes, int count)
     advance(m, now_ns);
     if (!model_is_plugged(m, now_ns))
         return HR_ERR_LOST;
-    if (m->faults.is_unpowered)
+    double t = time_of(m, now_ns) - m->faults.hang_at;
+    bool is_hung = m->faults.hang_for > 0 && t >= 0 && t < m->faults.hang_for;
+    if (m->faults.is_unpowered || is_hung)
         return HR_OK;
     for (int i = 0; i < count; i++)
         take_byte(m, now_ns, bytes[i]);
     return HR_OK;
+}
+
+void model_clear_halt(falcon_model *m)
+{
+    m->is_halted = false;
 }
 
 int model_in(falcon_model *m, int64_t now_ns, int64_t submit_ns, uint8_t *bytes, int capacity)
@@ -344,7 +352,13 @@ int model_in(falcon_model *m, int64_t now_ns, int64_t submit_ns, uint8_t *bytes,
     bool is_flushed =
         m->has_event_character && m->fifo_count > 0 && m->fifo[m->fifo_count - 1] == '>';
     if (!is_full && !is_flushed && now_ns < submit_ns + m->latency_ms * 1000000LL)
-        return -1;
+        return m->is_halted ? MODEL_STALLED : MODEL_NOT_DUE;
+    if (!m->is_halted && happens(m, m->faults.in_stalls)) {
+        m->is_halted = true;
+        m->stalls++;
+    }
+    if (m->is_halted)
+        return MODEL_STALLED;
     int count = m->fifo_count < space ? m->fifo_count : space;
     bytes[0] = 0x01;
     bytes[1] = 0x60;

@@ -18,6 +18,8 @@ typedef struct model_faults {
     double report_runt;          /* a report lacks two bytes */
     double report_garbage;       /* some bytes come before it */
     double report_late;          /* it comes 4 ms late */
+    double in_stalls;            /* per IN transfer: the endpoint halts until the host clears it */
+    double hang_at, hang_for;    /* s: the processor answers nothing for a while */
     bool has_stale_bytes;        /* old reports are waiting when the device is opened */
     bool greets_once;            /* one answer per reset */
     bool greets_with_zero;       /* a leading zero byte */
@@ -47,7 +49,7 @@ typedef struct falcon_model {
 
     /* FTDI */
     int latency_ms, divisor;
-    bool has_dtr, has_event_character;
+    bool has_dtr, has_event_character, is_halted;
     uint8_t fifo[4096];
     int fifo_count;
     struct {
@@ -78,7 +80,7 @@ typedef struct falcon_model {
     bool has_frozen;
 
     /* for the tests to look at */
-    uint64_t commands, uploads, pushes_before_homing, unplugs;
+    uint64_t commands, uploads, pushes_before_homing, unplugs, stalls;
     int motor_largest;
     bool was_plugged;
 } falcon_model;
@@ -93,8 +95,10 @@ int model_open(falcon_model *m, int64_t now_ns);
 int model_control(falcon_model *m, int64_t now_ns, int request, int value);
 int model_out(falcon_model *m, int64_t now_ns, const uint8_t *bytes, int count);
 
-/* An IN transfer that was submitted at submit_ns: number of bytes (two status bytes first), or -1
- * while it is not due. */
+/* An IN transfer that was submitted at submit_ns: number of bytes (two status bytes first), or
+ * MODEL_NOT_DUE, or MODEL_STALLED while the endpoint is halted. */
+enum { MODEL_NOT_DUE = -1, MODEL_STALLED = -2 };
+void model_clear_halt(falcon_model *m);
 int model_in(falcon_model *m, int64_t now_ns, int64_t submit_ns, uint8_t *bytes, int capacity);
 
 /* A small valid boot table of about `size` bytes, made up: no Novint code. */

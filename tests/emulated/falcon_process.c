@@ -88,9 +88,9 @@ static void look_for_data(unit *u)
         }
         int count =
             model_in(&u->model, now, q->submit_ns, q->buffer->data, urb_of(q)->buffer_length);
-        if (count < 0)
+        if (count == MODEL_NOT_DUE)
             break;
-        finish(q, 0, count);
+        finish(q, count < 0 ? -EPIPE : 0, count < 0 ? 0 : count);
     }
 }
 
@@ -137,7 +137,10 @@ static int serve(unit *u, UMockdevIoctlClient *client, gulong request, UMockdevI
         return ENODATA;
     case USBDEVFS_CLAIMINTERFACE:
     case USBDEVFS_DISCONNECT_CLAIM:
-        return model_open(&u->model, usbfs_now()) == HR_OK ? 0 : EBUSY;
+        return usbfs_open(&u->model);
+    case USBDEVFS_CLEAR_HALT:
+        model_clear_halt(&u->model);
+        return 0;
     case USBDEVFS_SUBMITURB:
         return submit(u, client, argument);
     case USBDEVFS_REAPURBNDELAY:

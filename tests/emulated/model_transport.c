@@ -78,6 +78,8 @@ static int read_model(falcon_transport *base, uint8_t *bytes, size_t capacity)
     }
     for (int i = 0; i < 2 && total + FALCON_USB_PACKET <= (int)capacity; i++) {
         int count = model_in(t->model, t->now_ns, t->submitted_ns[i], packet, sizeof packet);
+        if (count == MODEL_STALLED) /* what the transport over libusb does */
+            model_clear_halt(t->model);
         if (count < 0)
             continue;
         total += (int)ftdi_strip(packet, (size_t)count, bytes + total);

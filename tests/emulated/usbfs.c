@@ -35,6 +35,12 @@ static int string_descriptor(int index, const char *serial, uint8_t *out, int ca
     return count;
 }
 
+int usbfs_open(falcon_model *m)
+{
+    int status = model_open(m, usbfs_now());
+    return status == HR_OK ? 0 : status == HR_ERR_NOT_FOUND ? ENODEV : EBUSY;
+}
+
 int usbfs_control(falcon_model *m, int64_t now_ns, uint8_t *packet, int length, const char *serial)
 {
     int request = packet[1];
@@ -63,6 +69,9 @@ static const struct {
     {"report_runt", 'd', offsetof(model_faults, report_runt)},
     {"report_garbage", 'd', offsetof(model_faults, report_garbage)},
     {"report_late", 'd', offsetof(model_faults, report_late)},
+    {"in_stalls", 'd', offsetof(model_faults, in_stalls)},
+    {"hang_at", 'd', offsetof(model_faults, hang_at)},
+    {"hang_for", 'd', offsetof(model_faults, hang_for)},
     {"has_stale_bytes", 'b', offsetof(model_faults, has_stale_bytes)},
     {"greets_once", 'b', offsetof(model_faults, greets_once)},
     {"greets_with_zero", 'b', offsetof(model_faults, greets_with_zero)},

@@ -5,6 +5,9 @@
 
 #include "tests/emulated/falcon_model.h"
 
+/* Claims the interface: 0 or an errno. */
+int usbfs_open(falcon_model *m);
+
 /* A control transfer: 8 bytes of set-up packet, then `length` bytes of data stage. Returns the
  * length of the data stage, or a negative errno. */
 int usbfs_control(falcon_model *m, int64_t now_ns, uint8_t *packet, int length, const char *serial);

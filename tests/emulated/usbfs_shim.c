@@ -3,7 +3,8 @@
  *   EMULATED_FALCON         faults, see usbfs.h
  *   EMULATED_FALCON_SCRIPT  file with the hand's script
  *   EMULATED_DENIED         opening the device file is not permitted
- *   EMULATED_DRIVER         name of a kernel driver that is bound to it */
+ *   EMULATED_DRIVER         name of a kernel driver that is bound to it
+ *   EMULATED_MOTORS         file that gets, at the end, what the motors were told */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,6 +52,23 @@ static void prepare(void)
         model_init(&units[i].model, &faults, usbfs_script(), 1 + (uint64_t)i);
         snprintf(units[i].serial, sizeof units[i].serial, "EMUL000%u", (unsigned)i % 10u);
     }
+}
+
+/* For tests that want to know what really reached the motors. */
+static __attribute__((destructor)) void write_motors(void)
+{
+    const char *path = getenv("EMULATED_MOTORS");
+    FILE *file = path && is_ready ? fopen(path, "w") : NULL;
+    for (int i = 0; file && i < UNITS; i++) {
+        const falcon_model *m = &units[i].model;
+        fprintf(file,
+                "unit %d commands %llu uploads %llu before_homing %llu largest %d last %d %d %d\n",
+                i, (unsigned long long)m->commands, (unsigned long long)m->uploads,
+                (unsigned long long)m->pushes_before_homing, m->motor_largest, m->motors[0],
+                m->motors[1], m->motors[2]);
+    }
+    if (file)
+        fclose(file);
 }
 
 /* By the name of the device file behind the descriptor. */
@@ -108,10 +126,9 @@ static void look_for_data(unit *u)
             continue;
         }
         int count = model_in(&u->model, now, q->submit_ns, q->urb->buffer, q->urb->buffer_length);
-        if (count >= 0)
-            finish(q, 0, count);
-        else
+        if (count == MODEL_NOT_DUE)
             break; /* transfers finish in order */
+        finish(q, count < 0 ? -EPIPE : 0, count < 0 ? 0 : count);
     }
 }
 
@@ -159,10 +176,10 @@ static int serve(int fd, unsigned long request, void *argument)
         return -1;
     case USBDEVFS_CLAIMINTERFACE:
     case USBDEVFS_DISCONNECT_CLAIM:
-        if (model_open(&u->model, usbfs_now()) != HR_OK) {
-            errno = EBUSY;
-            return -1;
-        }
+        errno = usbfs_open(&u->model);
+        return errno ? -1 : 0;
+    case USBDEVFS_CLEAR_HALT:
+        model_clear_halt(&u->model);
         return 0;
     case USBDEVFS_SUBMITURB:
         return submit(u, fd, argument);
