@@ -15,7 +15,9 @@ typedef struct node_state {
     int64_t group_stamp;   /* the step in which that was computed */
     motion from_node;      /* relative to an ancestor, or to the world */
     int64_t from_stamp;    /* the interval in which that was computed */
-    int32_t from_top;      /* the ancestor */
+    motion_box swept;      /* the box, relative to that ancestor */
+    int64_t swept_stamp;
+    int32_t from_top, swept_top; /* the ancestors */
     bool is_dirty;
 } node_state;
 
@@ -75,7 +77,7 @@ const double *ccd_body_coordinates(const ccd_body *body)
     return body->q0;
 }
 
-const motion_box *ccd_body_box(const ccd_body *body, int node)
+static const motion_box *own_box(const ccd_body *body, int node)
 {
     const node_state *n = &body->nodes[node];
     return n->is_dirty ? &n->box : &n->rest_box;
@@ -387,8 +389,8 @@ void ccd_body_enclose(ccd_body *body, double middle, double half, ccd_counters *
         if (shape->handle[1] >= 0)
             motion_compose(&n->c_from_b, &b->top_from_handle[shape->b_slot],
                            &n->top_from_handle[1]);
-        motion_box moved = motion_sweep(&n->c_from_b, ccd_body_box(body, shape->child[1]));
-        n->box = motion_box_hull(ccd_body_box(body, shape->child[0]), &moved);
+        motion_box moved = motion_sweep(&n->c_from_b, own_box(body, shape->child[1]));
+        n->box = motion_box_hull(own_box(body, shape->child[0]), &moved);
         counters->node_updates++;
     }
 }
@@ -413,36 +415,48 @@ static const rigid *group_from_node(ccd_body *body, int node, int *group)
     return &n->group_from_node;
 }
 
-const motion *ccd_body_from_node(ccd_body *body, int top, int node, ccd_counters *counters)
+/* The transform from a node to an ancestor, of which its stamp says that it is not known yet. */
+static void find_motion(ccd_body *body, int top, int node, ccd_counters *counters)
 {
     const assembly_tree *t = &body->tree;
     node_state *n = &body->nodes[node];
-    if (n->from_stamp == body->interval && n->from_top == top)
-        return &n->from_node;
-    n->from_stamp = body->interval;
-    n->from_top = top;
-    counters->world_updates++;
     if (node == top) {
         rigid start = top == t->root ? body->world_from_base : rigid_identity();
         motion_set_constant(&start, &n->from_node);
-        return &n->from_node;
+        return;
     }
-    int group = node;
-    if (!n->is_dirty) {
-        const rigid *constant = group_from_node(body, node, &group);
-        if (group != node) {
-            motion_compose_rigid(ccd_body_from_node(body, top, group, counters), constant,
-                                 &n->from_node);
-            return &n->from_node;
-        }
-    }
-    int parent = t->nodes[node].parent;
-    const motion *up = ccd_body_from_node(body, top, parent, counters);
-    if (t->nodes[parent].child[0] == node)
+    int group = node, parent = t->nodes[node].parent;
+    const rigid *constant = n->is_dirty ? NULL : group_from_node(body, node, &group);
+    const motion *up = ccd_body_from_node(body, top, group != node ? group : parent, counters);
+    if (group != node)
+        motion_compose_rigid(up, constant, &n->from_node);
+    else if (t->nodes[parent].child[0] == node) /* shares its parent's frame */
         n->from_node = *up;
     else
         motion_compose(up, &body->nodes[parent].c_from_b, &n->from_node);
+}
+
+const motion *ccd_body_from_node(ccd_body *body, int top, int node, ccd_counters *counters)
+{
+    node_state *n = &body->nodes[node];
+    if (n->from_stamp != body->interval || n->from_top != top) {
+        n->from_stamp = body->interval;
+        n->from_top = top;
+        counters->world_updates++;
+        find_motion(body, top, node, counters);
+    }
     return &n->from_node;
+}
+
+const motion_box *ccd_body_box(ccd_body *body, int top, int node, ccd_counters *counters)
+{
+    node_state *n = &body->nodes[node];
+    if (n->swept_stamp != body->interval || n->swept_top != top) {
+        n->swept_stamp = body->interval;
+        n->swept_top = top;
+        n->swept = motion_sweep(ccd_body_from_node(body, top, node, counters), own_box(body, node));
+    }
+    return &n->swept;
 }
 
 rigid ccd_body_part_at(const ccd_body *body, int part, double t)

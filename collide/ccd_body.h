@@ -67,9 +67,10 @@ void ccd_body_enclose(ccd_body *body, double middle, double half, ccd_counters *
 
 /* Valid for the interval of the last ccd_body_enclose: transform and box of a node relative to its
  * ancestor `top` (the tree's root: relative to the world). Pointers live until the next call with
- * another ancestor or interval. */
+ * another ancestor or interval. The box holds everything below the node, in the ancestor's frame.
+ */
 const motion *ccd_body_from_node(ccd_body *body, int top, int node, ccd_counters *counters);
-const motion_box *ccd_body_box(const ccd_body *body, int node);
+const motion_box *ccd_body_box(ccd_body *body, int top, int node, ccd_counters *counters);
 
 /* world_from_part at time t of the step, by points. */
 rigid ccd_body_part_at(const ccd_body *body, int part, double t);

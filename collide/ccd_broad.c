@@ -6,12 +6,19 @@ typedef struct side {
     int body, node;
 } side;
 
-static motion_box box_of(ccd_search *s, side x, int top, const motion **moved)
+static const motion_box *box_of(ccd_search *s, side x, int top)
 {
     ccd_body *body = s->scene->bodies[x.body];
     int above = top >= 0 ? top : ccd_body_tree(body)->root;
-    *moved = ccd_body_from_node(body, above, x.node, s->counters);
-    return motion_sweep(*moved, ccd_body_box(body, x.node));
+    return ccd_body_box(body, above, x.node, s->counters);
+}
+
+/* Does this side, seen from `top`, stay where it is with everything below? */
+static bool is_still(ccd_search *s, side x, int top)
+{
+    ccd_body *body = s->scene->bodies[x.body];
+    return !ccd_body_is_dirty(body, x.node) &&
+           ccd_body_from_node(body, top, x.node, s->counters)->is_constant;
 }
 
 static double box_size(const motion_box *box)
@@ -40,21 +47,17 @@ static bool cross(ccd_search *s, side a, side b, int top)
 {
     const assembly_tree *ta = ccd_body_tree(s->scene->bodies[a.body]);
     const assembly_tree *tb = ccd_body_tree(s->scene->bodies[b.body]);
-    const motion *ma, *mb;
-    motion_box box_a = box_of(s, a, top, &ma), box_b = box_of(s, b, top, &mb);
+    const motion_box *box_a = box_of(s, a, top), *box_b = box_of(s, b, top);
     s->counters->broad_tests++;
-    if (!motion_box_near(&box_a, &box_b, ccd_separation(s, a.body, b.body)))
+    if (!motion_box_near(box_a, box_b, ccd_separation(s, a.body, b.body)))
         return true;
-    bool is_one_group = a.body == b.body && ma->is_constant && mb->is_constant &&
-                        !ccd_body_is_dirty(s->scene->bodies[a.body], a.node) &&
-                        !ccd_body_is_dirty(s->scene->bodies[b.body], b.node);
-    if (is_one_group)
+    if (top >= 0 && is_still(s, a, top) && is_still(s, b, top)) /* one rigid group */
         return true;
     const assembly_node *na = &ta->nodes[a.node], *nb = &tb->nodes[b.node];
     bool is_leaf_a = assembly_node_is_leaf(na), is_leaf_b = assembly_node_is_leaf(nb);
     if (is_leaf_a && is_leaf_b)
         return add_pair(s, a, b, top);
-    if (is_leaf_b || (!is_leaf_a && box_size(&box_a) >= box_size(&box_b)))
+    if (is_leaf_b || (!is_leaf_a && box_size(box_a) >= box_size(box_b)))
         return cross(s, (side){a.body, na->child[0]}, b, top) &&
                cross(s, (side){a.body, na->child[1]}, b, top);
     return cross(s, a, (side){b.body, nb->child[0]}, top) &&

@@ -20,6 +20,7 @@ typedef struct ccd_item {
 typedef struct ccd_stretch {
     double start, end;
     int32_t first, count; /* items */
+    bool may_expect;      /* it may be cut where a contact is expected, not only at its middle */
 } ccd_stretch;
 
 /* A feature contact as the search found it. */
@@ -28,7 +29,7 @@ typedef struct ccd_candidate {
     triangle_contact contact; /* time: in steps */
 } ccd_candidate;
 
-enum { CCD_DEPTH_MAX = 64, CCD_CANDIDATES_MAX = 1024 };
+enum { CCD_DEPTH_MAX = 192, CCD_CANDIDATES_MAX = 1024 };
 
 struct ccd_scene {
     int body_count;
@@ -42,6 +43,8 @@ struct ccd_scene {
     int pair_count;
     ccd_item *items;
     int item_count;
+    ccd_stretch waiting[CCD_DEPTH_MAX];
+    int waiting_count;
     ccd_item *stack; /* of one traversal */
     int stack_room;
     ccd_candidate candidates[CCD_CANDIDATES_MAX];
@@ -54,8 +57,9 @@ typedef struct ccd_search {
     const ccd_limits *limits;
     ccd_counters *counters;
     int64_t budget;
-    double toc; /* best so far; above 1: none */
-    bool is_full, is_refused;
+    double toc;              /* best so far; above 1: none */
+    double expected, around; /* where in this stretch a contact is expected, and how nearly */
+    bool may_expect, is_full, is_refused;
     const ccd_pair *alone; /* only this pair is looked at; NULL: all */
 } ccd_search;
 
@@ -73,9 +77,25 @@ bool ccd_scene_is_settled(const ccd_scene *scene, int body_a, int body_b);
  * when there is no more room. */
 bool ccd_broad_phase(ccd_search *search);
 
-/* Tests one item on a stretch of time; appends what stays open to scene->items, may lower toc and
- * add candidates. The frame is enclosed around the middle of the stretch. */
-void ccd_traverse(ccd_search *search, const ccd_item *item, const moving_frame *frame,
-                  const ccd_stretch *stretch, vec3 *axis);
+/* The motion of a pair on what still matters of a stretch, from its start to the best toc so far,
+ * and where it takes the boxes of b that were asked for lately. */
+enum { CCD_BOXES_KEPT = 32 };
+typedef struct ccd_view {
+    const obb_tree *trees[2];
+    moving_frame frame;
+    double start, middle, end;
+    double separation; /* m, of the triangles of this pair */
+    bool is_shortest;  /* the stretch is not to be split any more */
+    vec3 axis;         /* that last told two triangles apart */
+    moving_box boxes[CCD_BOXES_KEPT];
+    int32_t nodes[CCD_BOXES_KEPT]; /* whose boxes those are; -1: nobody's */
+} ccd_view;
+
+/* Starts with view->frame, which is enclosed around the middle of the stretch. */
+void ccd_view_begin(ccd_view *view, const ccd_search *search, int pair, const ccd_stretch *stretch);
+
+/* Tests one item on the stretch of the view; appends what stays open to scene->items, may lower toc
+ * and add candidates. */
+void ccd_traverse(ccd_search *search, const ccd_item *item, ccd_view *view);
 
 #endif

@@ -156,6 +156,12 @@ static void enclose(ccd_search *s, double start, double end)
         enclose_body(s, i, start, end);
 }
 
+static ccd_search new_search(ccd_scene *scene, const ccd_limits *limits, ccd_counters *counters)
+{
+    return (ccd_search){
+        .scene = scene, .limits = limits, .counters = counters, .budget = limits->budget, .toc = 2};
+}
+
 /* The bodies may have been told to move elsewhere since the last search. */
 static void begin_search(ccd_search *s)
 {
@@ -186,9 +192,11 @@ static void relative_motion(ccd_search *s, const ccd_pair *p, double half, movin
 static void look_at(ccd_search *s, const ccd_stretch *stretch)
 {
     ccd_scene *scene = s->scene;
-    moving_frame frame;
-    vec3 axis = {0, 0, 0};
+    ccd_view view;
     int pair = -1;
+    s->may_expect = stretch->may_expect;
+    s->expected = 2;
+    s->around = 0;
     enclose(s, stretch->start, stretch->end);
     for (int i = 0; i < stretch->count; i++) {
         if (s->budget <= 0 || s->is_full || s->is_refused)
@@ -196,40 +204,69 @@ static void look_at(ccd_search *s, const ccd_stretch *stretch)
         ccd_item item = scene->items[stretch->first + i];
         if (item.pair != pair) {
             pair = item.pair;
-            axis = (vec3){0, 0, 0};
-            relative_motion(s, &scene->pairs[pair], 0.5 * (stretch->end - stretch->start), &frame);
+            relative_motion(s, &scene->pairs[pair], 0.5 * (stretch->end - stretch->start),
+                            &view.frame);
+            ccd_view_begin(&view, s, pair, stretch);
         }
-        ccd_traverse(s, &item, &frame, stretch, &axis);
+        ccd_traverse(s, &item, &view);
     }
 }
 
-/* Depth first in time: the earlier half, with everything below it, before the later one. Returns
+static void postpone(ccd_scene *scene, ccd_stretch stretch)
+{
+    scene->waiting[scene->waiting_count++] = stretch;
+}
+
+/* Cuts a stretch, the earliest part on top. `open` items behind its own are undecided up to where
+ * the search looked: to the end, or a little past the time at which contact is expected. There a
+ * short piece is cut out; what lies behind it starts again from the items of the whole. Never
+ * twice in a row, so that every other cut halves what is left. */
+static void split(ccd_search *s, const ccd_stretch *now, int open)
+{
+    bool is_expected = s->expected < now->end;
+    double cut = 0.5 * (now->start + now->end), end = now->end;
+    int first = now->first + now->count;
+    s->counters->time_splits++;
+    if (is_expected) {
+        cut = s->expected - s->around;
+        end = s->expected + s->around;
+    }
+    if (end < now->end)
+        postpone(s->scene, (ccd_stretch){end, now->end, now->first, now->count, false});
+    else
+        end = now->end;
+    if (cut > now->start) {
+        postpone(s->scene, (ccd_stretch){cut, end, first, open, true});
+        end = cut;
+    }
+    postpone(s->scene,
+             (ccd_stretch){now->start, end, first, open, !is_expected || cut <= now->start});
+}
+
+/* Depth first in time: an earlier part, with everything below it, before a later one. Returns
  * the time up to which freedom is proven. */
 static double search_time(ccd_search *s)
 {
     ccd_scene *scene = s->scene;
-    ccd_stretch waiting[CCD_DEPTH_MAX];
-    int depth = 0;
-    waiting[depth++] = (ccd_stretch){0, 1, 0, scene->item_count};
-    while (depth > 0) {
-        ccd_stretch now = waiting[--depth];
+    scene->waiting_count = 0;
+    postpone(scene, (ccd_stretch){0, 1, 0, scene->item_count, true});
+    while (scene->waiting_count > 0) {
+        ccd_stretch now = scene->waiting[--scene->waiting_count];
         if (now.start > s->toc)
             continue;
         scene->item_count = now.first + now.count;
         look_at(s, &now);
         if (s->budget <= 0 || s->is_full || s->is_refused)
             return now.start;
-        int first = now.first + now.count, open = scene->item_count - first;
+        int open = scene->item_count - now.first - now.count;
         if (open == 0)
             continue;
         double middle = 0.5 * (now.start + now.end);
-        if (depth + 2 > CCD_DEPTH_MAX || !(middle > now.start && middle < now.end)) {
+        if (scene->waiting_count + 3 > CCD_DEPTH_MAX || !(middle > now.start && middle < now.end)) {
             s->toc = now.start < s->toc ? now.start : s->toc;
             continue;
         }
-        s->counters->time_splits++;
-        waiting[depth++] = (ccd_stretch){middle, now.end, first, open};
-        waiting[depth++] = (ccd_stretch){now.start, middle, first, open};
+        split(s, &now, open);
     }
     return 1;
 }
@@ -349,7 +386,7 @@ hr_status ccd_step(ccd_scene *scene, const ccd_limits *limits, ccd_result *out)
     out->toc = 1;
     out->contact_count = 0;
     out->counters = (ccd_counters){0};
-    ccd_search s = {scene, limits, &out->counters, limits->budget, 2, false, false, NULL};
+    ccd_search s = new_search(scene, limits, &out->counters);
     begin_search(&s);
     out->pair_count = scene->pair_count;
     for (int i = 0; i < scene->pair_count && !s.is_full; i++)
@@ -396,7 +433,7 @@ hr_status ccd_step_each(ccd_scene *scene, const ccd_limits *limits, ccd_findings
         return HR_ERR_ARGUMENT;
     out->count = out->contact_count = 0;
     out->counters = (ccd_counters){0};
-    ccd_search s = {scene, limits, &out->counters, limits->budget, 2, false, false, NULL};
+    ccd_search s = new_search(scene, limits, &out->counters);
     begin_search(&s);
     out->pair_count = scene->pair_count;
     out->is_cut_short = s.is_full;
@@ -425,7 +462,7 @@ int ccd_scene_near(ccd_scene *scene, double margin, ccd_near_pair *out, int room
 {
     ccd_limits limits = ccd_limits_default();
     limits.separation = margin;
-    ccd_search s = {scene, &limits, counters, limits.budget, 2, false, false, NULL};
+    ccd_search s = new_search(scene, &limits, counters);
     begin_search(&s);
     for (int i = 0; i < scene->pair_count && i < room; i++) {
         const ccd_pair *p = &scene->pairs[i];

@@ -1,7 +1,5 @@
 /* Two box trees over one stretch of time: proven apart, opened further, left for shorter stretches,
  * or tested triangle by triangle. */
-#include <string.h>
-
 #include "collide/ccd_search.h"
 
 /* Boxes are left for a shorter stretch while they travel more than this many times the radius of
@@ -10,16 +8,51 @@
  * dearer. */
 static const double travel_share = 3.0;
 
-static const obb_tree *triangles_of(const ccd_search *s, int pair, int side)
+static void forget_boxes(ccd_view *v)
 {
-    const ccd_pair *p = &s->scene->pairs[pair];
-    return ccd_body_triangles(s->scene->bodies[p->body[side]], p->part[side]);
+    for (int i = 0; i < CCD_BOXES_KEPT; i++)
+        v->nodes[i] = -1;
 }
 
-static double separation_of(const ccd_search *s, int pair)
+void ccd_view_begin(ccd_view *v, const ccd_search *s, int pair, const ccd_stretch *stretch)
 {
     const ccd_pair *p = &s->scene->pairs[pair];
-    return ccd_separation(s, p->body[0], p->body[1]);
+    for (int i = 0; i < 2; i++)
+        v->trees[i] = ccd_body_triangles(s->scene->bodies[p->body[i]], p->part[i]);
+    v->separation = ccd_separation(s, p->body[0], p->body[1]);
+    v->start = stretch->start;
+    v->middle = 0.5 * (stretch->start + stretch->end);
+    v->end = stretch->end;
+    v->is_shortest = stretch->end - stretch->start <= s->limits->time_tolerance;
+    v->axis = (vec3){0, 0, 0};
+    forget_boxes(v);
+}
+
+/* Most boxes of b meet several boxes of a in a row. */
+static const moving_box *place(ccd_view *v, int node)
+{
+    int at = node % CCD_BOXES_KEPT;
+    if (v->nodes[at] != node) {
+        moving_box_place(&v->frame, &v->trees[1]->nodes[node].box, &v->boxes[at]);
+        v->nodes[at] = node;
+    }
+    return &v->boxes[at];
+}
+
+/* Once a contact is found the rest need only be free before it, where nothing overlaps yet. */
+static void clip(ccd_view *v, double until)
+{
+    const double worth_it = 0.9; /* a smaller cut costs more than it saves */
+    if (!(until - v->start < worth_it * (v->end - v->start)))
+        return;
+    double end = until > v->start ? until : v->start, middle = 0.5 * (v->start + end);
+    taylor shorter;
+    taylor_shift(&v->frame.a_from_b, middle - v->middle, 0.5 * (end - v->start), &shorter);
+    v->frame.a_from_b = shorter;
+    v->middle = middle;
+    v->end = end;
+    moving_frame_bound(&v->frame);
+    forget_boxes(v);
 }
 
 static void keep_open(ccd_search *s, const ccd_item *item)
@@ -45,73 +78,80 @@ static void add_candidates(ccd_search *s, const ccd_item *item, const triangle_r
     }
 }
 
-/* The pair's motion on what still matters of a stretch: from its start to the best toc so far. */
-typedef struct view {
-    moving_frame frame;
-    double start, middle, end;
-} view;
-
-/* Once a contact is found the rest need only be free before it, where nothing overlaps yet. */
-static void clip(view *v, double toc)
+/* The model is too coarse to show a contact, but tells where it is: on a stretch this short around
+ * it, the radius, which shrinks with the cube of the length, is small enough. */
+static void expect_contact(ccd_search *s, const triangle_result *found, const ccd_view *v)
 {
-    const double worth_it = 0.9; /* a smaller cut costs more than it saves */
-    if (!(toc - v->start < worth_it * (v->end - v->start)))
-        return;
-    double end = toc > v->start ? toc : v->start, middle = 0.5 * (v->start + end);
-    taylor shorter;
-    taylor_shift(&v->frame.a_from_b, middle - v->middle, 0.5 * (end - v->start), &shorter);
-    v->frame.a_from_b = shorter;
-    v->middle = middle;
-    v->end = end;
-    moving_frame_bound(&v->frame);
+    double around = 0.25 * v->frame.a_from_b.half, radius = found->radius / 64;
+    for (int i = 0; i < 20 && radius > 0.05 * s->limits->tolerance; i++) {
+        around *= 0.5;
+        radius *= 0.125;
+    }
+    for (int i = 0; i < found->count; i++) {
+        double time = v->middle + found->contacts[i].time;
+        if (time < s->expected) {
+            s->expected = time;
+            s->around = around;
+        }
+    }
+}
+
+/* The time up to which it pays to look in this pass. */
+static double horizon(const ccd_search *s)
+{
+    double expected = s->expected + s->around;
+    return expected < s->toc ? expected : s->toc;
+}
+
+static void count_features(ccd_search *s, const triangle_result *found)
+{
+    s->counters->feature_tests += found->feature_tests;
+    s->counters->feature_nodes += found->feature_nodes;
+    s->budget -= found->feature_nodes;
 }
 
 /* True while nothing is left open in this pair of leaves. */
-static bool test_triangles(ccd_search *s, const ccd_item *item, const int triangle[2],
-                           const view *v, vec3 *axis)
+static bool test_triangles(ccd_search *s, const ccd_item *item, const int triangle[2], ccd_view *v)
 {
-    double end = s->toc < v->end ? s->toc : v->end;
+    double low = v->start - v->middle, high = (s->toc < v->end ? s->toc : v->end) - v->middle;
     const ccd_limits *l = s->limits;
-    feature_limits limits = {separation_of(s, item->pair), l->tolerance, l->time_tolerance,
-                             s->budget};
+    feature_limits limits = {v->separation, l->tolerance, l->time_tolerance, s->budget};
     triangle_result found;
-    const obb_triangle *a = &triangles_of(s, item->pair, 0)->triangles[triangle[0]];
-    const obb_triangle *b = &triangles_of(s, item->pair, 1)->triangles[triangle[1]];
-    triangle_verdict verdict = triangle_ccd(a, b, &v->frame.a_from_b, v->start - v->middle,
-                                            end - v->middle, &limits, l->lets_go, axis, &found);
+    const obb_triangle *a = &v->trees[0]->triangles[triangle[0]];
+    const obb_triangle *b = &v->trees[1]->triangles[triangle[1]];
+    triangle_verdict verdict =
+        triangle_ccd(a, b, &v->frame.a_from_b, low, high, &limits, l->lets_go, &v->axis, &found);
     s->counters->triangle_tests++;
-    s->counters->feature_tests += found.feature_tests;
-    s->counters->feature_nodes += found.feature_nodes;
-    s->budget -= 1 + found.feature_nodes;
-    add_candidates(s, item, &found, triangle, v->middle);
+    s->budget--;
+    count_features(s, &found);
+    if (verdict == TRIANGLE_COARSE && s->may_expect) {
+        triangle_ccd_expect(a, b, &v->frame.a_from_b, low, high, &limits, &found);
+        count_features(s, &found);
+        expect_contact(s, &found, v);
+    } else {
+        add_candidates(s, item, &found, triangle, v->middle);
+    }
     if (verdict == TRIANGLE_REFUSED)
         s->is_refused = true;
     return verdict != TRIANGLE_COARSE;
 }
 
-static void test_leaves(ccd_search *s, const ccd_item *item, const ccd_stretch *stretch, view *v,
-                        vec3 *axis)
+static void test_leaves(ccd_search *s, const ccd_item *item, ccd_view *v)
 {
-    const obb_node *a = &triangles_of(s, item->pair, 0)->nodes[item->node[0]];
-    const obb_node *b = &triangles_of(s, item->pair, 1)->nodes[item->node[1]];
-    bool is_shortest = stretch->end - stretch->start <= s->limits->time_tolerance;
+    const obb_node *a = &v->trees[0]->nodes[item->node[0]];
+    const obb_node *b = &v->trees[1]->nodes[item->node[1]];
     for (int i = 0; i < a->count * b->count; i++) {
         int triangle[2] = {a->first + i / b->count, b->first + i % b->count};
         if (s->budget <= 0 || s->is_full)
             return;
-        if (test_triangles(s, item, triangle, v, axis))
+        if (test_triangles(s, item, triangle, v))
             continue;
-        if (is_shortest) /* cannot be told apart in time */
-            s->toc = stretch->start < s->toc ? stretch->start : s->toc;
+        if (v->is_shortest) /* cannot be told apart in time */
+            s->toc = v->start < s->toc ? v->start : s->toc;
         else
             keep_open(s, item);
         return;
     }
-}
-
-static bool is_larger(const obb *a, const obb *b)
-{
-    return a->radius >= b->radius;
 }
 
 static void push(ccd_search *s, int *depth, ccd_item item)
@@ -122,58 +162,52 @@ static void push(ccd_search *s, int *depth, ccd_item item)
         s->scene->stack[(*depth)++] = item;
 }
 
-/* Opens one side; the child that is nearer to the other box comes first, because an early contact
- * spares the rest. `other` is the other box's centre in this side's frame. */
-static void open_side(ccd_search *s, int *depth, const ccd_item *item, int side,
-                      const obb_tree *tree, vec3 other)
+/* Opens the box of one side; the child that is nearer to the other box comes first, because an
+ * early contact spares the rest. */
+static void open_side(ccd_search *s, int *depth, const ccd_item *item, int side, ccd_view *v)
 {
-    int left = tree->nodes[item->node[side]].left;
-    double to_left = vec3_distance(tree->nodes[left].box.centre, other);
-    double to_right = vec3_distance(tree->nodes[left + 1].box.centre, other);
-    int nearer = to_left <= to_right ? left : left + 1;
-    ccd_item first = *item, second = *item;
-    first.node[side] = nearer;
-    second.node[side] = 2 * left + 1 - nearer;
-    push(s, depth, second);
-    push(s, depth, first);
-}
-
-static void open_larger(ccd_search *s, int *depth, const ccd_item *item, const obb_tree *ta,
-                        const obb_tree *tb, const taylor *a_from_b)
-{
-    const obb_node *a = &ta->nodes[item->node[0]], *b = &tb->nodes[item->node[1]];
-    rigid now = taylor_at(a_from_b, 0);
-    if (b->left < 0 || (a->left >= 0 && is_larger(&a->box, &b->box))) {
-        open_side(s, depth, item, 0, ta, rigid_apply(&now, b->box.centre));
-    } else {
-        vec3 back = vec3_sub(a->box.centre, now.origin);
-        open_side(s, depth, item, 1, tb, mat3_apply_transposed(now.rotation, back));
+    int left = v->trees[side]->nodes[item->node[side]].left;
+    ccd_item child[2] = {*item, *item};
+    double away[2];
+    for (int i = 0; i < 2; i++) {
+        child[i].node[side] = left + i;
+        vec3 a = v->trees[0]->nodes[child[i].node[0]].box.centre;
+        vec3 b = place(v, child[i].node[1])->centre;
+        away[i] = vec3_length_squared(vec3_sub(b, a));
     }
+    int nearer = away[0] <= away[1] ? 0 : 1;
+    push(s, depth, child[1 - nearer]);
+    push(s, depth, child[nearer]);
 }
 
-void ccd_traverse(ccd_search *s, const ccd_item *first, const moving_frame *frame,
-                  const ccd_stretch *stretch, vec3 *axis)
+static void open_item(ccd_search *s, int *depth, const ccd_item *item, double travel, ccd_view *v)
 {
-    const obb_tree *ta = triangles_of(s, first->pair, 0), *tb = triangles_of(s, first->pair, 1);
-    bool is_shortest = stretch->end - stretch->start <= s->limits->time_tolerance;
-    double separation = separation_of(s, first->pair);
-    view v = {*frame, stretch->start, 0.5 * (stretch->start + stretch->end), stretch->end};
+    const obb_node *a = &v->trees[0]->nodes[item->node[0]];
+    const obb_node *b = &v->trees[1]->nodes[item->node[1]];
+    double smaller = a->box.radius < b->box.radius ? a->box.radius : b->box.radius;
+    bool is_leaf_a = a->left < 0, is_leaf_b = b->left < 0;
+    if (is_leaf_a && is_leaf_b)
+        test_leaves(s, item, v);
+    else if (!v->is_shortest && 2 * travel > travel_share * smaller)
+        keep_open(s, item);
+    else if (is_leaf_b || (!is_leaf_a && a->box.radius >= b->box.radius))
+        open_side(s, depth, item, 0, v);
+    else
+        open_side(s, depth, item, 1, v);
+}
+
+void ccd_traverse(ccd_search *s, const ccd_item *first, ccd_view *v)
+{
     int depth = 0;
     push(s, &depth, *first);
     while (depth > 0 && s->budget > 0 && !s->is_full && !s->is_refused) {
         ccd_item item = s->scene->stack[--depth];
-        const obb_node *a = &ta->nodes[item.node[0]], *b = &tb->nodes[item.node[1]];
         s->budget--;
         s->counters->box_tests++;
-        clip(&v, s->toc);
-        double travel = moving_box_travel(&v.frame, &b->box);
-        if (moving_boxes_are_apart(&a->box, &b->box, &v.frame, travel, separation))
-            continue;
-        if (a->left < 0 && b->left < 0)
-            test_leaves(s, &item, stretch, &v, axis);
-        else if (!is_shortest && 2 * travel > travel_share * fmin(a->box.radius, b->box.radius))
-            keep_open(s, &item);
-        else
-            open_larger(s, &depth, &item, ta, tb, &v.frame.a_from_b);
+        clip(v, horizon(s));
+        const obb *a = &v->trees[0]->nodes[item.node[0]].box;
+        const moving_box *b = place(v, item.node[1]);
+        if (!moving_box_is_apart(a, b, v->separation))
+            open_item(s, &depth, &item, b->travel, v);
     }
 }

@@ -1,9 +1,10 @@
 /* Separating direction plus bisection of time. */
 #include "collide/feature_ccd.h"
 
-/* 32u: a dot product with a direction of length 1 (3u), the rounding of a velocity made from two
- * positions (1u) and the quadratic (8u), with a factor of more than two to spare. */
-static const double rounding = 32 * 0x1p-53;
+/* 96u: the rounding of a velocity made from two positions (1u), a point moved to the middle of the
+ * stretch (4u), three sums of two dot products with directions of length 1 at most (10u each) and
+ * the quadratic (8u), with a factor of two to spare. */
+static const double rounding = 96 * 0x1p-53;
 
 /* A computed unit vector may be longer than 1 by this. */
 static const double longer = 1 + 16 * 0x1p-53;
@@ -99,13 +100,66 @@ HR_RT static bool separates(const search *s, vec3 d, double low, double high)
     return true;
 }
 
-/* Unit vector from the second to the first point; false when they are too close to have one. */
-HR_RT static bool direction_of(const closest_pair *pair, vec3 *out)
+/* The closest points at one time, as the search remembers them. */
+typedef struct moment {
+    double at;        /* the parameter */
+    double distance;  /* m; negative: not looked at yet */
+    vec3 direction;   /* unit, from the second to the first point */
+    bool is_distinct; /* they are far enough apart to have a direction */
+} moment;
+
+HR_RT static moment moment_at(double at)
 {
-    double length = sqrt(pair->distance_squared);
-    if (!(length > 1e-150))
-        return false;
-    *out = vec3_scale(1 / length, vec3_sub(pair->on_first, pair->on_second));
+    return (moment){.at = at, .distance = -1};
+}
+
+HR_RT static void set_direction(moment *m, const closest_pair *pair)
+{
+    m->distance = sqrt(pair->distance_squared);
+    m->is_distinct = m->distance > 1e-150;
+    if (m->is_distinct)
+        m->direction = vec3_scale(1 / m->distance, vec3_sub(pair->on_first, pair->on_second));
+}
+
+HR_RT static const moment *look(const feature_motion *motion, moment *m)
+{
+    if (m->distance < 0) {
+        closest_pair pair = feature_closest(motion, m->at);
+        set_direction(m, &pair);
+    }
+    return m;
+}
+
+/* The same with a direction that turns evenly from one to the other over the stretch: edges that
+ * pass each other closely are told apart in far longer stretches, because what is lost grows with
+ * the square of the length. With w the time from the middle, D the direction and x the point:
+ * (D0 + D1 w) . (x0 + x1 w + x2 w^2), whose last term is bounded. */
+HR_RT static bool separates_turning(const search *s, const moment *from, const moment *to)
+{
+    const feature_motion *m = s->motion;
+    double length = to->at - from->at, middle = 0.5 * (from->at + to->at), half = 0.5 * length;
+    vec3 d0 = vec3_scale(0.5, vec3_add(from->direction, to->direction));
+    vec3 d1 = vec3_scale(1 / length, vec3_sub(to->direction, from->direction));
+    double c[4][4];
+    for (int i = 0; i < 4; i++) {
+        const vec3 *p = m->points[i].c;
+        vec3 x0 = vec3_add_scaled(p[0], middle, vec3_add_scaled(p[1], middle, p[2]));
+        vec3 x1 = vec3_add_scaled(p[1], 2 * middle, p[2]);
+        c[0][i] = vec3_dot(d0, x0);
+        c[1][i] = vec3_dot(d0, x1) + vec3_dot(d1, x0);
+        c[2][i] = vec3_dot(d0, p[2]) + vec3_dot(d1, x1);
+        c[3][i] = vec3_dot(d1, p[2]);
+    }
+    int n = first_count(m->kind);
+    for (int i = 0; i < n; i++) {
+        for (int j = n; j < 4; j++) {
+            interval gap = taylor_quadratic(c[0][i] - c[0][j], c[1][i] - c[1][j], c[2][i] - c[2][j],
+                                            -half, half);
+            double cubic = fabs(c[3][i] - c[3][j]) * half * half * half;
+            if (!(gap.low - cubic > s->threshold))
+                return false;
+        }
+    }
     return true;
 }
 
@@ -123,35 +177,37 @@ HR_RT static double opening_rate(const feature_motion *m, const closest_pair *pa
     return rate;
 }
 
-/* What to do with the stretch [low, high]: free, report low, or split. */
-typedef enum decision { IS_FREE, REPORT, SPLIT } decision;
-
-HR_RT static decision decide(const search *s, const feature_limits *limits, double low, double high,
-                             vec3 *hint, feature_result *out)
+/* Is there a direction that tells the features apart from one moment to the other? `middle` is what
+ * lies between them; *hint is one worth trying first, and the one that worked. */
+HR_RT static bool is_apart(const search *s, moment *from, moment *middle, moment *to, vec3 *hint)
 {
-    const feature_motion *m = s->motion;
-    if (separates(s, *hint, low, high))
-        return IS_FREE;
-    closest_pair middle = feature_closest(m, 0.5 * (low + high));
-    vec3 d;
-    if (direction_of(&middle, &d) && separates(s, d, low, high)) {
-        *hint = d;
-        return IS_FREE;
+    if (separates(s, *hint, from->at, to->at))
+        return true;
+    moment *tried[] = {middle, from};
+    for (int i = 0; i < 2; i++) {
+        look(s->motion, tried[i]);
+        if (tried[i]->is_distinct && separates(s, tried[i]->direction, from->at, to->at)) {
+            *hint = tried[i]->direction;
+            return true;
+        }
     }
-    out->witness = feature_closest(m, low);
-    double gap = sqrt(out->witness.distance_squared), error = s->threshold - limits->separation;
-    bool has_direction = direction_of(&out->witness, &d);
-    out->is_separating = has_direction && opening_rate(m, &out->witness, d, low) > 0;
-    if (has_direction && separates(s, d, low, high)) {
-        *hint = d;
-        return IS_FREE;
-    }
-    if (!(high - low > limits->time_tolerance))
-        return REPORT;
-    bool is_near = !(gap > limits->separation + limits->tolerance - error);
+    look(s->motion, to);
+    return from->is_distinct && to->is_distinct && separates_turning(s, from, to);
+}
+
+/* A stretch that is not free: is its start the answer, or is it to be split? */
+HR_RT static bool is_contact(const search *s, const feature_limits *limits, const moment *from,
+                             bool is_shortest, feature_result *out)
+{
+    double error = s->threshold - limits->separation;
+    bool is_near = !(from->distance > limits->separation + limits->tolerance - error);
+    if (!is_near && !is_shortest)
+        return false;
+    out->witness = feature_closest(s->motion, from->at);
+    out->is_separating =
+        from->is_distinct && opening_rate(s->motion, &out->witness, from->direction, from->at) > 0;
     /* A pair that moves apart while it is still farther than s is followed, not reported. */
-    bool may_go = gap > s->threshold && out->is_separating;
-    return is_near && !may_go ? REPORT : SPLIT;
+    return is_shortest || !(from->distance > s->threshold && out->is_separating);
 }
 
 HR_RT void feature_ccd(const feature_motion *motion, double low, double high,
@@ -163,26 +219,28 @@ HR_RT void feature_ccd(const feature_motion *motion, double low, double high,
     if (!(limits->tolerance > 4 * error) || !(limits->separation >= 0) || !(low <= high))
         return;
     const search s = {motion, (limits->separation + error) * longer};
-    double ends[DEPTH_MAX]; /* right ends of the stretches still to come, latest first */
+    moment ends[DEPTH_MAX]; /* of the stretches still to come, latest first */
     int depth = 0;
-    double start = low, end = high;
+    moment start = moment_at(low), end = moment_at(high);
     for (;;) {
-        out->time = start;
+        moment middle = moment_at(0.5 * (start.at + end.at));
+        out->time = start.at;
         if (out->nodes == limits->nodes) {
             out->verdict = FEATURE_BUDGET;
+            out->witness = feature_closest(motion, start.at);
             return;
         }
         out->nodes++;
-        decision next = decide(&s, limits, start, end, &out->direction, out);
-        if (next == IS_FREE) {
+        if (is_apart(&s, &start, &middle, &end, &out->direction)) {
             if (depth == 0)
                 break;
             start = end;
             end = ends[--depth];
             continue;
         }
-        double middle = 0.5 * (start + end);
-        if (next == REPORT || depth == DEPTH_MAX || !(middle > start && middle < end)) {
+        bool is_shortest = !(end.at - start.at > limits->time_tolerance) || depth == DEPTH_MAX ||
+                           !(middle.at > start.at && middle.at < end.at);
+        if (is_contact(&s, limits, &start, is_shortest, out)) {
             out->verdict = FEATURE_CONTACT;
             return;
         }

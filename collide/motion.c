@@ -121,17 +121,27 @@ HR_RT static interval sweep_row(const taylor *m, int i, vec3 centre, vec3 half)
     return interval_widen(range, reach * (1 + rounding) + rounding * size);
 }
 
+/* The same for a transform that does not change. */
+HR_RT static interval place_row(const rigid *m, int i, vec3 centre, vec3 half)
+{
+    const double *row = m->rotation.m[i], origin = (&m->origin.x)[i];
+    double at = row[0] * centre.x + row[1] * centre.y + row[2] * centre.z + origin;
+    double reach = fabs(row[0]) * half.x + fabs(row[1]) * half.y + fabs(row[2]) * half.z;
+    double size =
+        fabs(centre.x) + fabs(centre.y) + fabs(centre.z) + fabs(origin) + half.x + half.y + half.z;
+    return interval_widen(interval_point(at), reach * (1 + rounding) + rounding * size);
+}
+
 motion_box motion_sweep(const motion *a_from_b, const motion_box *box)
 {
     if (motion_box_is_empty(box))
         return *box;
-    taylor model;
-    motion_to_taylor(a_from_b, 0, &model);
     vec3 centre = vec3_scale(0.5, vec3_add(box->low, box->high));
     vec3 half = vec3_scale(0.5 * (1 + rounding), vec3_sub(box->high, box->low));
     motion_box out;
     for (int i = 0; i < 3; i++) {
-        interval range = sweep_row(&model, i, centre, half);
+        interval range = a_from_b->is_constant ? place_row(&a_from_b->constant, i, centre, half)
+                                               : sweep_row(&a_from_b->varying, i, centre, half);
         (&out.low.x)[i] = range.low;
         (&out.high.x)[i] = range.high;
     }

@@ -1,192 +1,163 @@
 #include "collide/moving_boxes.h"
 
-/* 64u covers the three sums of at most twelve products below, and a direction that is longer than 1
- * by a few u. */
-static const double rounding = 64 * 0x1p-53;
+/* 512u of the coordinates: sums of at most twelve products (24u), and directions that are longer
+ * than 1 because they went through up to fifty rotations, each off by 8u. */
+static const double rounding = 512 * 0x1p-53;
 
-HR_RT static vec3 row_times(const taylor_matrix *m, vec3 d, double *origin)
+/* The cross product of two axes is used down to this sine: rounding grows with its inverse. */
+static const double least_sine = 1.0 / 32;
+
+HR_RT static vec3 transform(const taylor_matrix *c, vec3 p)
 {
-    *origin = d.x * m->m[0][3] + d.y * m->m[1][3] + d.z * m->m[2][3];
-    return (vec3){d.x * m->m[0][0] + d.y * m->m[1][0] + d.z * m->m[2][0],
-                  d.x * m->m[0][1] + d.y * m->m[1][1] + d.z * m->m[2][1],
-                  d.x * m->m[0][2] + d.y * m->m[1][2] + d.z * m->m[2][2]};
+    const double *x = c->m[0], *y = c->m[1], *z = c->m[2];
+    return (vec3){x[0] * p.x + x[1] * p.y + x[2] * p.z + x[3],
+                  y[0] * p.x + y[1] * p.y + y[2] * p.z + y[3],
+                  z[0] * p.x + z[1] * p.y + z[2] * p.z + z[3]};
 }
 
-HR_RT static double extent(const obb *box, vec3 d)
+HR_RT static vec3 turn(const taylor_matrix *c, vec3 v)
 {
-    vec3 local = mat3_apply_transposed(box->axes, d);
-    return box->half.x * fabs(local.x) + box->half.y * fabs(local.y) + box->half.z * fabs(local.z);
+    const double *x = c->m[0], *y = c->m[1], *z = c->m[2];
+    return (vec3){x[0] * v.x + x[1] * v.y + x[2] * v.z, y[0] * v.x + y[1] * v.y + y[2] * v.z,
+                  z[0] * v.x + z[1] * v.y + z[2] * v.z};
 }
 
-/* min over the interval of d . (b's centre - a's centre), less both extents, more than the
- * separation? */
-HR_RT static bool verify(const obb *a, const obb *b, const taylor *m, vec3 d, double separation)
+/* Root of the sum of squares: bounds the length of the matrix times a vector of length 1. */
+HR_RT static double norm(const taylor_matrix *c, int first_column, int end_column)
 {
-    double h = m->half, c[3], size = 0, reach = extent(a, d);
-    double weight = 1;
-    for (int k = 0; k < 3; k++, weight *= h) {
-        double origin;
-        vec3 row = row_times(&m->c[k], d, &origin);
-        c[k] = vec3_dot(row, b->centre) + origin;
-        reach += weight * extent(b, row);
-        size += weight * (fabs(c[k]) + fabs(origin));
-    }
-    double at = fabs(b->centre.x) + fabs(b->centre.y) + fabs(b->centre.z) + b->half.x + b->half.y +
-                b->half.z;
-    double from = vec3_dot(d, a->centre), doubt = 0;
-    for (int i = 0; i < 3; i++) {
-        double worst = fmax(m->r.m[i][0], fmax(m->r.m[i][1], m->r.m[i][2]));
-        doubt += fabs((&d.x)[i]) * (worst * at + m->r.m[i][3]);
-    }
-    size += reach + at + fabs(from) + separation + vec3_length(a->centre);
-    interval range = taylor_quadratic(c[0] - from, c[1], c[2], -h, h);
-    return range.low - reach - doubt * (1 + rounding) - rounding * size > separation;
-}
-
-/* The boxes at the middle of the interval. */
-typedef struct middle {
-    vec3 pa[3], qb[3]; /* axes of a and b, frame a */
-    vec3 between;      /* from a's centre to b's */
-    double r[3][3];    /* pa[i] . qb[j] */
-    double t[3];       /* pa[i] . between */
-} middle;
-
-/* From a's centre to b's at the middle of the interval. */
-HR_RT static vec3 between_centres(const obb *a, const obb *b, const taylor *m)
-{
-    vec3 out;
-    for (int i = 0; i < 3; i++) {
-        const double *row = m->c[0].m[i];
-        (&out.x)[i] = row[0] * b->centre.x + row[1] * b->centre.y + row[2] * b->centre.z + row[3] -
-                      (&a->centre.x)[i];
-    }
-    return out;
-}
-
-HR_RT static void place(const obb *a, const obb *b, const taylor *m, middle *out)
-{
-    mat3 turn;
+    double sum = 0;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            turn.m[i][j] = m->c[0].m[i][j];
-    for (int i = 0; i < 3; i++) {
-        out->pa[i] = mat3_column(a->axes, i);
-        out->qb[i] = mat3_apply(turn, mat3_column(b->axes, i));
-        out->t[i] = vec3_dot(out->pa[i], out->between);
-    }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            out->r[i][j] = vec3_dot(out->pa[i], out->qb[j]);
-}
-
-/* The widest gap so far and its axis, from a to b. */
-typedef struct widest {
-    double gap, enough;
-    vec3 axis;
-} widest;
-
-/* True once the gap is enough. */
-HR_RT static bool take_wider(widest *w, double gap, double sign, vec3 axis)
-{
-    if (gap > w->gap) {
-        w->gap = gap;
-        w->axis = vec3_scale(sign, axis);
-    }
-    return w->gap > w->enough;
-}
-
-HR_RT static bool try_faces(const obb *a, const obb *b, const middle *m, widest *w)
-{
-    const double *ea = &a->half.x, *eb = &b->half.x;
-    for (int i = 0; i < 3; i++) {
-        double gap = fabs(m->t[i]) - ea[i] - eb[0] * fabs(m->r[i][0]) - eb[1] * fabs(m->r[i][1]) -
-                     eb[2] * fabs(m->r[i][2]);
-        if (take_wider(w, gap, m->t[i] < 0 ? -1 : 1, m->pa[i]))
-            return true;
-    }
-    for (int i = 0; i < 3; i++) {
-        double along = vec3_dot(m->qb[i], m->between);
-        double gap = fabs(along) - eb[i] - ea[0] * fabs(m->r[0][i]) - ea[1] * fabs(m->r[1][i]) -
-                     ea[2] * fabs(m->r[2][i]);
-        if (take_wider(w, gap, along < 0 ? -1 : 1, m->qb[i]))
-            return true;
-    }
-    return false;
-}
-
-HR_RT static bool try_edges(const obb *a, const obb *b, const middle *m, widest *w)
-{
-    const double *ea = &a->half.x, *eb = &b->half.x;
-    for (int k = 0; k < 9; k++) {
-        int i = k / 3, j = k % 3, i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3,
-            j2 = (j + 2) % 3;
-        double along = m->t[i2] * m->r[i1][j] - m->t[i1] * m->r[i2][j];
-        double gap = fabs(along) - ea[i1] * fabs(m->r[i2][j]) - ea[i2] * fabs(m->r[i1][j]) -
-                     eb[j1] * fabs(m->r[i][j2]) - eb[j2] * fabs(m->r[i][j1]);
-        double square = 1 - m->r[i][j] * m->r[i][j];
-        if (gap <= 0 || square < 1e-6) /* nearly parallel: the face axes do */
-            continue;
-        double scale = 1 / sqrt(square);
-        if (take_wider(w, gap * scale, (along < 0 ? -1 : 1) * scale,
-                       vec3_cross(m->pa[i], m->qb[j])))
-            return true;
-    }
-    return false;
-}
-
-bool moving_boxes_are_apart(const obb *a, const obb *b, const moving_frame *frame, double travel,
-                            double separation)
-{
-    middle m;
-    m.between = between_centres(a, b, &frame->a_from_b);
-    /* 64u of the coordinates covers the gap at the middle; an edge axis may magnify it a
-     * thousandfold, since the least sine allowed is 1e-3. */
-    double size =
-        fabs(m.between.x) + fabs(m.between.y) + fabs(m.between.z) + a->distance + b->distance;
-    double far = a->radius + b->radius + separation + travel + rounding * size;
-    if (vec3_length_squared(m.between) > far * far) /* the spheres around them are apart */
-        return true;
-    place(a, b, &frame->a_from_b, &m);
-    widest w = {separation, separation + travel + 1024 * rounding * size, {0, 0, 0}};
-    if (try_faces(a, b, &m, &w) || try_edges(a, b, &m, &w))
-        return true;
-    return w.gap > separation && verify(a, b, &frame->a_from_b, w.axis, separation);
+        for (int j = first_column; j < end_column; j++)
+            sum += c->m[i][j] * c->m[i][j];
+    return sqrt(sum) * (1 + rounding);
 }
 
 void moving_frame_bound(moving_frame *f)
 {
     const taylor *m = &f->a_from_b;
-    double spin = 0, spin_rate = 0, turn = 0, way = 0;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            spin += m->c[1].m[i][j] * m->c[1].m[i][j];
-            spin_rate += m->c[2].m[i][j] * m->c[2].m[i][j];
-            turn = m->r.m[i][j] <= turn ? turn : m->r.m[i][j];
-        }
-        way = m->r.m[i][3] <= way ? way : m->r.m[i][3];
-    }
-    f->spin = sqrt(spin) * (1 + rounding);
-    f->spin_rate = sqrt(spin_rate) * (1 + rounding);
-    f->turn_radius = turn;
-    f->way_radius = way;
+    f->spin = norm(&m->c[1], 0, 3);
+    f->spin_rate = norm(&m->c[2], 0, 3);
+    f->turn = norm(&m->r, 0, 3);
+    f->way = norm(&m->r, 3, 4);
 }
 
-/* Length of C (centre, 1). */
-HR_RT static double centre_speed(const taylor_matrix *c, vec3 p)
-{
-    vec3 v;
-    for (int i = 0; i < 3; i++)
-        (&v.x)[i] = c->m[i][0] * p.x + c->m[i][1] * p.y + c->m[i][2] * p.z + c->m[i][3];
-    return vec3_length(v);
-}
-
-double moving_box_travel(const moving_frame *f, const obb *b)
+void moving_box_place(const moving_frame *f, const obb *b, moving_box *out)
 {
     const taylor *m = &f->a_from_b;
-    double h = m->half, e = b->radius;
-    double first = centre_speed(&m->c[1], b->centre) + f->spin * e;
-    double second = centre_speed(&m->c[2], b->centre) + f->spin_rate * e;
-    /* |r v| <= 3 times the largest entry times |v|; and sqrt(3) for the three coordinates */
-    double doubt = 2 * (3 * f->turn_radius * (b->distance + e) + f->way_radius);
-    return (h * (first + h * second) + doubt) * (1 + rounding);
+    const double h = m->half, e = b->radius;
+    out->centre = transform(&m->c[0], b->centre);
+    out->velocity = transform(&m->c[1], b->centre);
+    out->bend = transform(&m->c[2], b->centre);
+    for (int i = 0; i < 3; i++)
+        out->axes[i] = turn(&m->c[0], b->axes[i]);
+    out->half = b->half;
+    out->radius = e;
+    out->time = h;
+    double doubt = f->turn * (b->distance + e) + f->way;
+    out->slack = (h * (f->spin + h * f->spin_rate) * e + doubt) * (1 + rounding);
+    double way = h * (vec3_length(out->velocity) + h * vec3_length(out->bend));
+    out->travel = (way + out->slack) * (1 + rounding);
+    /* |q_j x q_k - q_l| <= 3 rho + rho^2 for axes off by rho, times two half sizes */
+    out->skew = f->turn < 0.5 ? 6 * f->turn * e : (double)INFINITY;
+    out->size = b->distance + fabs(m->c[0].m[0][3]) + fabs(m->c[0].m[1][3]) +
+                fabs(m->c[0].m[2][3]) + out->travel;
+}
+
+/* The two boxes at the middle of the interval, and what a gap must exceed. */
+typedef struct meeting {
+    const obb *a;
+    const moving_box *b;
+    vec3 between;   /* from a's centre to b's */
+    double r[3][3]; /* axis i of a . axis j of b */
+    double f[3][3]; /* their magnitudes */
+    double t[3];    /* axis i of a . between */
+    double enough;  /* m: separation and rounding */
+} meeting;
+
+/* The lowest value of v s + w s^2 for |s| <= h, or a little less. */
+HR_RT static double lowest(double v, double w, double h)
+{
+    double speed = fabs(v), fall = h * speed;
+    if (2 * h * w > speed)
+        return -0.5 * fall; /* the vertex, at -v^2 / 4w */
+    return h * h * w - fall;
+}
+
+/* Does a gap at the middle outlast the motion along its direction, d from a to b? */
+HR_RT static bool outlasts(const meeting *m, double gap, double along, vec3 d)
+{
+    const moving_box *b = m->b;
+    if (gap > m->enough + b->travel)
+        return true;
+    double sign = along < 0 ? -1 : 1;
+    double rest = gap + lowest(vec3_dot(d, b->velocity), sign * vec3_dot(d, b->bend), b->time);
+    return rest - b->slack > m->enough;
+}
+
+/* The faces of a, then those of b; thin sides first, because they face the other surface. */
+HR_RT static bool try_faces(const meeting *m)
+{
+    const double *ea = &m->a->half.x, *eb = &m->b->half.x;
+    for (int i = 0; i < 3; i++) {
+        const double *f = m->f[i];
+        double gap = fabs(m->t[i]) - ea[i] - eb[0] * f[0] - eb[1] * f[1] - eb[2] * f[2];
+        if (gap > m->enough && outlasts(m, gap, m->t[i], m->a->axes[i]))
+            return true;
+    }
+    for (int i = 0; i < 3; i++) {
+        double along = vec3_dot(m->b->axes[i], m->between);
+        double gap =
+            fabs(along) - eb[i] - ea[0] * m->f[0][i] - ea[1] * m->f[1][i] - ea[2] * m->f[2][i];
+        if (gap > m->enough && outlasts(m, gap, along, m->b->axes[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The cross product of axis i of a and axis j of b, along which the boxes are `gap` times its
+ * length apart. */
+HR_RT static bool try_edge(const meeting *m, int i, int j, double gap, double along)
+{
+    vec3 d = vec3_cross(m->a->axes[i], m->b->axes[j]);
+    double sine = vec3_length(d);
+    if (!(sine > least_sine)) /* nearly parallel: the faces do */
+        return false;
+    return gap > sine * m->enough && outlasts(m, gap / sine, along, vec3_scale(1 / sine, d));
+}
+
+HR_RT static bool try_edges(const meeting *m)
+{
+    static const int next[] = {1, 2, 0}, last[] = {2, 0, 1};
+    const double *ea = &m->a->half.x, *eb = &m->b->half.x;
+    for (int i = 0; i < 3; i++) {
+        const double *r1 = m->r[next[i]], *r2 = m->r[last[i]];
+        const double *f0 = m->f[i], *f1 = m->f[next[i]], *f2 = m->f[last[i]];
+        const double t1 = m->t[next[i]], t2 = m->t[last[i]], e1 = ea[next[i]], e2 = ea[last[i]];
+        for (int j = 0; j < 3; j++) {
+            double along = t2 * r1[j] - t1 * r2[j];
+            double gap = fabs(along) - e1 * f2[j] - e2 * f1[j] - eb[next[j]] * f0[last[j]] -
+                         eb[last[j]] * f0[next[j]] - m->b->skew;
+            if (gap > 0 && try_edge(m, i, j, gap, along))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool moving_box_is_apart(const obb *a, const moving_box *b, double separation)
+{
+    meeting m = {.a = a, .b = b, .between = vec3_sub(b->centre, a->centre)};
+    double error = rounding * (a->distance + a->radius + b->radius + b->size);
+    double far = a->radius + b->radius + separation + b->travel + error;
+    if (vec3_length_squared(m.between) > far * far) /* the spheres around them are apart */
+        return true;
+    m.enough = separation + error / least_sine;
+    for (int i = 0; i < 3; i++) {
+        m.t[i] = vec3_dot(a->axes[i], m.between);
+        for (int j = 0; j < 3; j++) {
+            m.r[i][j] = vec3_dot(a->axes[i], b->axes[j]);
+            m.f[i][j] = fabs(m.r[i][j]);
+        }
+    }
+    return try_faces(&m) || try_edges(&m);
 }

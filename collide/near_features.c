@@ -317,8 +317,9 @@ int near_features_find(const near_surface *a, const rigid *world_from_a, const n
         depth--;
         int at[2] = {stack[depth][0], stack[depth][1]};
         const obb_node *na = &ta->nodes[at[0]], *nb = &tb->nodes[at[1]];
-        double travel = moving_box_travel(&frame, &nb->box);
-        if (moving_boxes_are_apart(&na->box, &nb->box, &frame, travel, separation))
+        moving_box resting;
+        moving_box_place(&frame, &nb->box, &resting);
+        if (moving_box_is_apart(&na->box, &resting, separation))
             continue;
         if (na->left < 0 && nb->left < 0) {
             try_leaves(&s, na, nb);

@@ -60,24 +60,50 @@ static mat3 covariance(const obb_triangle *t, int n)
     return mat3_add(mat3_scale(1 / total, sum), mat3_scale(-1, mat3_outer(mean, mean)));
 }
 
+/* Two of the eigenvectors, made orthonormal; the third follows. */
+static mat3 principal_axes(const obb_triangle *t, int n)
+{
+    mat3 v = eigenvectors(covariance(t, n));
+    vec3 x = vec3_normalize_or(mat3_column(v, 0), (vec3){1, 0, 0});
+    vec3 y = vec3_normalize_or(vec3_reject(mat3_column(v, 1), x), vec3_any_perpendicular(x));
+    return mat3_from_columns(x, y, vec3_cross(x, y));
+}
+
+/* The thinnest side first: it faces along the normal of the surface, where most boxes part. */
+static void order_sides(mat3 axes, vec3 half, obb *out)
+{
+    const double *e = &half.x;
+    int order[3] = {0, 1, 2};
+    for (int i = 1; i < 3; i++) {
+        for (int at = i; at > 0 && e[order[at]] < e[order[at - 1]]; at--) {
+            int swap = order[at];
+            order[at] = order[at - 1];
+            order[at - 1] = swap;
+        }
+    }
+    out->axes[0] = mat3_column(axes, order[0]);
+    out->axes[1] = mat3_column(axes, order[1]);
+    out->axes[2] = vec3_cross(out->axes[0], out->axes[1]);
+    out->half = (vec3){e[order[0]], e[order[1]], e[order[2]]};
+}
+
 static obb fit(const obb_triangle *t, int n)
 {
-    obb box = {.axes = eigenvectors(covariance(t, n))};
-    vec3 x = vec3_normalize_or(mat3_column(box.axes, 0), (vec3){1, 0, 0});
-    vec3 y = vec3_normalize_or(vec3_reject(mat3_column(box.axes, 1), x), vec3_any_perpendicular(x));
-    box.axes = mat3_from_columns(x, y, vec3_cross(x, y));
+    obb box;
+    mat3 axes = principal_axes(t, n);
     vec3 low = {(double)INFINITY, (double)INFINITY, (double)INFINITY}, high = vec3_negate(low);
     double size = 0;
     for (int i = 0; i < 3 * n; i++) {
-        vec3 p = t[i / 3].corners[i % 3], local = mat3_apply_transposed(box.axes, p);
+        vec3 p = t[i / 3].corners[i % 3], local = mat3_apply_transposed(axes, p);
         low = (vec3){fmin(low.x, local.x), fmin(low.y, local.y), fmin(low.z, local.z)};
         high = (vec3){fmax(high.x, local.x), fmax(high.y, local.y), fmax(high.z, local.z)};
         size = fmax(size, vec3_length(p));
     }
     double extra = inflate * size + 1e-300;
-    box.centre = mat3_apply(box.axes, vec3_scale(0.5, vec3_add(low, high)));
-    box.half = vec3_add(vec3_scale(0.5, vec3_sub(high, low)), (vec3){extra, extra, extra});
-    box.radius = vec3_length(box.half) * (1 + inflate);
+    vec3 half = vec3_add(vec3_scale(0.5, vec3_sub(high, low)), (vec3){extra, extra, extra});
+    order_sides(axes, half, &box);
+    box.centre = mat3_apply(axes, vec3_scale(0.5, vec3_add(low, high)));
+    box.radius = vec3_length(half) * (1 + inflate);
     box.distance = vec3_length(box.centre);
     return box;
 }
@@ -107,13 +133,6 @@ static void sort_along(obb_triangle *t, int n, vec3 direction, keyed *work)
         t[i] = work[i].triangle;
 }
 
-static vec3 longest_axis(const obb *box)
-{
-    int longest = box->half.x >= box->half.y ? (box->half.x >= box->half.z ? 0 : 2)
-                                             : (box->half.y >= box->half.z ? 1 : 2);
-    return mat3_column(box->axes, longest);
-}
-
 static void split(obb_tree *tree, int node, keyed *work)
 {
     obb_node *n = &tree->nodes[node];
@@ -122,7 +141,7 @@ static void split(obb_tree *tree, int node, keyed *work)
     n->left = -1;
     if (n->count <= LEAF_TRIANGLES || n->depth == DEPTH_MAX)
         return;
-    sort_along(t, n->count, longest_axis(&n->box), work);
+    sort_along(t, n->count, n->box.axes[2], work);
     int half = n->count / 2;
     n->left = tree->node_count;
     tree->node_count += 2;

@@ -9,8 +9,8 @@
 
 typedef struct obb {
     vec3 centre;     /* m, mesh frame */
-    vec3 half;       /* m, along the axes */
-    mat3 axes;       /* columns: unit vectors in the mesh frame */
+    vec3 half;       /* m, along the axes; ascending */
+    vec3 axes[3];    /* unit vectors in the mesh frame, right-handed */
     double radius;   /* m, of the sphere around the box; rounded up */
     double distance; /* m, of the centre from the origin of the frame */
 } obb;

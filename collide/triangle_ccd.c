@@ -212,6 +212,7 @@ triangle_verdict triangle_ccd(const obb_triangle *a, const obb_triangle *b, cons
     if (is_apart(&p, limits->separation, axis))
         return TRIANGLE_FREE;
     /* The feature tests want the error below a quarter of the tolerance. */
+    out->radius = p.radius;
     if (!(p.radius < 0.1 * limits->tolerance))
         return TRIANGLE_COARSE;
     feature_verdict v = test_features(&p, limits, lets_go, out);
@@ -220,4 +221,17 @@ triangle_verdict triangle_ccd(const obb_triangle *a, const obb_triangle *b, cons
     if (v == FEATURE_BUDGET)
         return TRIANGLE_BUDGET;
     return out->count > 0 ? TRIANGLE_CONTACT : TRIANGLE_FREE;
+}
+
+void triangle_ccd_expect(const obb_triangle *a, const obb_triangle *b, const taylor *a_from_b,
+                         double low, double high, const feature_limits *limits,
+                         triangle_result *out)
+{
+    pair_motion p = {.a = a, .b = b, .low = low, .high = high};
+    *out = (triangle_result){0};
+    set_up(&p, a_from_b);
+    out->radius = p.radius;
+    for (int i = 0; i < 3; i++)
+        p.moving[i].r = (vec3){0, 0, 0};
+    (void)test_features(&p, limits, false, out);
 }

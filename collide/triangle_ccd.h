@@ -34,6 +34,7 @@ enum { TRIANGLE_CONTACTS_MAX = 15 };
 typedef struct triangle_result {
     int count;                                        /* contacts, any order */
     triangle_contact contacts[TRIANGLE_CONTACTS_MAX]; /* all with time <= the end that was asked */
+    double radius;                                    /* m, of the model at these triangles */
     int64_t feature_tests, feature_nodes;             /* spent */
 } triangle_result;
 
@@ -44,5 +45,11 @@ HR_RT triangle_verdict triangle_ccd(const obb_triangle *a, const obb_triangle *b
                                     const taylor *a_from_b, double low, double high,
                                     const feature_limits *limits, bool lets_go, vec3 *axis,
                                     triangle_result *out);
+
+/* Where the contacts would be if the model had no radius: no proof of anything, but a good place to
+ * look when the verdict was coarse. */
+HR_RT void triangle_ccd_expect(const obb_triangle *a, const obb_triangle *b, const taylor *a_from_b,
+                               double low, double high, const feature_limits *limits,
+                               triangle_result *out);
 
 #endif

@@ -32,6 +32,7 @@ static double distance_at(feature_kind kind, const ccd_query *q, double t)
 
 typedef struct totals {
     int queries, contacts, misses, late, exact_times, far;
+    int64_t nodes, most_nodes;
 } totals;
 
 static void check_file(const char *path, feature_kind kind, totals *t)
@@ -59,6 +60,8 @@ static void check_file(const char *path, feature_kind kind, totals *t)
         feature_result r = run(kind, q.items[i].start, q.items[i].end, 1e-6);
         assert_true(r.verdict == FEATURE_FREE || r.verdict == FEATURE_CONTACT);
         t->queries++;
+        t->nodes += r.nodes;
+        t->most_nodes = r.nodes > t->most_nodes ? r.nodes : t->most_nodes;
         t->contacts += r.verdict == FEATURE_CONTACT;
         t->misses += r.verdict == FEATURE_FREE && q.items[i].truth == CCD_TRUTH_CONTACT;
         t->late += r.time > exact[i] + 1e-15;
@@ -84,6 +87,16 @@ static totals check_all(feature_kind kind, const char *suffix)
     return t;
 }
 
+/* Measured: 42 and 44 at most, 7.5 and 6.7 on average. With directions that do not turn, edges that
+ * pass each other closely took 1305. */
+static void assert_cost(const totals *t)
+{
+    print_message("stretches of time: at most %d, %.2f on average\n", (int)t->most_nodes,
+                  (double)t->nodes / t->queries);
+    assert_true(t->most_nodes <= 64);
+    assert_true(t->nodes <= (int64_t)9 * t->queries);
+}
+
 /* The counts are the publisher's: 1247 + 893 vertex-face and 1156 + 263 edge-edge queries. */
 static void published_vertex_face_queries_are_never_missed_or_late(void **state)
 {
@@ -94,6 +107,7 @@ static void published_vertex_face_queries_are_never_missed_or_late(void **state)
     assert_int_equal(t.misses, 0);
     assert_int_equal(t.late, 0);
     assert_int_equal(t.far, 0);
+    assert_cost(&t);
 }
 
 static void published_edge_edge_queries_are_never_missed_or_late(void **state)
@@ -105,6 +119,7 @@ static void published_edge_edge_queries_are_never_missed_or_late(void **state)
     assert_int_equal(t.misses, 0);
     assert_int_equal(t.late, 0);
     assert_int_equal(t.far, 0);
+    assert_cost(&t);
 }
 
 static const vec3 face[3] = {{-1, -1, 0}, {2, -1, 0}, {-1, 2, 0}};

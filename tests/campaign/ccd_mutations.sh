@@ -3,7 +3,7 @@
 # time. Works on a copy of the tree.
 set -u
 here=$(pwd); work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-tests="test_taylor test_feature_ccd test_ccd_body test_ccd_step"
+tests="test_taylor test_feature_ccd test_moving_boxes test_ccd_body test_ccd_step"
 
 mkdir "$work/tree"
 (cd "$here" && tar cf - --exclude=tests/data Makefile geometry collide solver devices config server tests) |
@@ -33,10 +33,20 @@ mutate "the error is dropped in the feature test" collide/feature_ccd.c \
 mutate "the joint is inverted" collide/ccd_body.c \
     's/joint_path_taylor\(path, middle, half, &joint.varying\);/{ taylor forth; joint_path_taylor(path, middle, half, \&forth); taylor_inverse(\&forth, \&joint.varying); }/'
 mutate "the end of the interval is reported" collide/feature_ccd.c \
-    's/out->time = start;/out->time = end;/'
+    's/out->time = start.at;/out->time = end.at;/'
+mutate "a turning direction is not held against the motion" collide/feature_ccd.c \
+    's/vec3_dot\(d0, p\[2\]\) \+ vec3_dot\(d1, x1\)/vec3_dot(d0, p[2])/'
+mutate "the cubic part of a turning direction is dropped" collide/feature_ccd.c \
+    's/gap.low - cubic > s->threshold/gap.low > s->threshold/'
 mutate "edges are not tested" collide/triangle_ccd.c \
     's/if \(owns_edge\(p->a, i\) && owns_edge\(p->b, j\)\)/if (0)/'
 mutate "vertices of the resting triangle are not tested" collide/triangle_ccd.c \
     's/is_decided\(v\) && owns_vertex\(p->a, i\)/0/'
-mutate "only the first half of time is searched" collide/ccd_step.c \
-    's/waiting\[depth\+\+\] = \(ccd_stretch\)\{middle, now.end, first, open\};//'
+mutate "the part behind an expected contact is not searched" collide/ccd_step.c \
+    's/postpone\(s->scene, \(ccd_stretch\)\{end, now->end, now->first, now->count, false\}\);/{}/'
+mutate "the later part of time is not searched" collide/ccd_step.c \
+    's/postpone\(s->scene, \(ccd_stretch\)\{cut, end, first, open, true\}\);/{}/'
+mutate "the turn of a box is dropped" collide/moving_boxes.c \
+    's/h \* \(f->spin \+ h \* f->spin_rate\) \* e \+ doubt/doubt/'
+mutate "the radius of a box is dropped" collide/moving_boxes.c \
+    's/double doubt = .*/double doubt = 0;/'
