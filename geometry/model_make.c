@@ -285,7 +285,7 @@ hr_status model_make_wooden_man(wooden_man_options options, model *out)
 /* Ball number i, 1 ..; 0 is the mount. */
 static hr_status add_ball(model *m, int i, const pendulum_options *o)
 {
-    const double spacing = 0.1, radius = 0.03, mass = 0.1;
+    const double spacing = 0.1, radius = o->radius > 0 ? o->radius : 0.03, mass = 0.1;
     char name[32], joint_name[32];
     (void)snprintf(name, sizeof name, i == 0 ? "mount" : "ball_%d", i);
     (void)snprintf(joint_name, sizeof joint_name, "joint_%d", i);
@@ -345,6 +345,7 @@ hr_status model_make(const char *name, model *out)
         return model_make_pendulum((pendulum_options){.damping = 2e-3}, out);
     if (strcmp(name, "pendulum-spherical") == 0)
         return model_make_pendulum(
-            (pendulum_options){.joints = PENDULUM_SPHERICAL, .damping = 2e-3}, out);
+            (pendulum_options){.joints = PENDULUM_SPHERICAL, .damping = 2e-3, .radius = 0.045},
+            out);
     return HR_ERR_NOT_FOUND;
 }

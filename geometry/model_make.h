@@ -22,18 +22,20 @@ typedef enum pendulum_joints {
     PENDULUM_SPHERICAL
 } pendulum_joints;
 
-/* Balls of 0.1 kg and radius 0.03 m hung 0.1 m apart along -z from a mount at the origin. With 30
- * balls 16 000 triangles. */
+/* Balls of 0.1 kg hung 0.1 m apart along -z from a mount at the origin. With 30 balls 16 000
+ * triangles. */
 typedef struct pendulum_options {
     int balls; /* 0: 30 */
     pendulum_joints joints;
     double damping; /* of every joint, N m s/rad */
+    double radius;  /* of a ball, m; 0: 0.03. Below 0.05, where neighbours would touch */
 } pendulum_options;
 
 HR_MUST_USE hr_status model_make_pendulum(pendulum_options options, model *out);
 
 /* The maker of that name ("wooden-man", "wooden-man-free", "pendulum", "pendulum-spherical") with
- * its defaults; HR_ERR_NOT_FOUND for any other. */
+ * its defaults; the spherical one is a string of beads with radius 0.045 m, which no finger slips
+ * through. HR_ERR_NOT_FOUND for any other name. */
 HR_MUST_USE hr_status model_make(const char *name, model *out);
 
 #endif
