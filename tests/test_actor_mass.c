@@ -8,6 +8,7 @@
 #include "geometry/mesh.h"
 #include "server/actor_kinds.h"
 #include "server/actor_mass.h"
+#include "server/world.h"
 
 static scene *empty_scene(void)
 {
@@ -99,6 +100,18 @@ static void a_box_mesh_has_the_inertia_of_a_box(void **state)
     unlink(path);
 }
 
+/* A world of one free body. */
+static world *world_of(scene *s)
+{
+    static config settings;
+    hr_error error;
+    world *w = NULL;
+    config_default(&settings);
+    if (world_create(s, &settings, &w, &error) != HR_OK)
+        fail_msg("%s", error.text);
+    return w;
+}
+
 /* The same box once as a formula and once as a mesh beside its origin: pushed off its middle, both
  * fly the same way. Compared at a corner of the box. */
 static void a_box_mesh_flies_like_a_box(void **state)
@@ -112,39 +125,40 @@ static void a_box_mesh_flies_like_a_box(void **state)
     snprintf(stl, sizeof stl, "%s.stl", path);
     vec3 half = {0.01, 0.02, 0.03}, offset = {0.05, -0.02, 0.01};
     write_box(stl, vec3_scale(2, half), offset);
-    scene *s = empty_scene();
-    s->gravity = (vec3){0, 0, -9.81};
-    add(s, SCENE_BOX, "")->half_size_m = half;
-    add(s, SCENE_MESH, stl)->world_from_body.origin = vec3_negate(offset);
-    actor *a[2];
-    hr_error error;
+    world *worlds[2];
     for (int i = 0; i < 2; i++) {
-        const actor_class *class = actor_class_for(&s->bodies[i]);
-        assert_ptr_equal(class, &actor_free);
-        if (class->create(s, &s->bodies[i], &a[i], &error) != HR_OK)
-            fail_msg("%s", error.text);
+        scene *s = empty_scene();
+        s->gravity = (vec3){0, 0, -9.81};
+        scene_body *b = add(s, i ? SCENE_MESH : SCENE_BOX, i ? stl : "");
+        b->half_size_m = half;
+        b->world_from_body.origin = i ? vec3_negate(offset) : (vec3){0, 0, 0};
+        worlds[i] = world_of(s);
     }
-    tool_sample push = {.is_touching = 1, .body_key = 3, .force = {0.5, 1, 2}};
+    vec3 corner = {0.01, -0.02, 0.03}, corners[2] = {corner, vec3_add(corner, offset)};
+    tool_sample push = {.tick = 1, .is_touching = 1, .body_key = 1, .force = {0.5, 1, 2}};
+    push.tool = push.proxy = corner;
     for (int step = 0; step < 100; step++) {
-        actor_body box, copy;
+        vec3 place[2], speed[2];
+        static contact_frame frame[2];
         push.point = (vec3){0.008, 0.004, 0.003 + 0.001 * step};
-        for (int i = 0; i < 2; i++)
-            actor_free.step(a[i], 3, &push, 1, 2000000LL * step, 2e-3);
-        actor_free.body_state(a[0], 0, &box);
-        actor_free.body_state(a[1], 0, &copy);
-        vec3 corner = {0.01, -0.02, 0.03}, there = vec3_add(corner, offset);
-        vec3 first = pose_apply(box.world_from_body, corner);
-        vec3 second = pose_apply(copy.world_from_body, there);
-        assert_vec3_near(first, second, 1e-6);
-        assert_vec3_near(twist_at(box.velocity, box.world_from_body, first),
-                         twist_at(copy.velocity, copy.world_from_body, second), 1e-4);
-        mat3 m = actor_free.inverse_mass(a[0], 0, first),
-             n = actor_free.inverse_mass(a[1], 0, first);
+        for (int i = 0; i < 2; i++) {
+            actor_body b;
+            world_step(worlds[i], &push, 1, 2000000LL * step, 2e-3);
+            world_body(worlds[i], 0, &b);
+            place[i] = pose_apply(b.world_from_body, corners[i]);
+            speed[i] = twist_at(b.velocity, b.world_from_body, place[i]);
+            world_frame(worlds[i], 0, &frame[i]);
+            assert_int_equal(frame[i].body_count, 1);
+        }
+        push.tool = push.proxy = place[0];
+        assert_vec3_near(place[0], place[1], 1e-6);
+        assert_vec3_near(speed[0], speed[1], 1e-4);
         for (int i = 0; i < 9; i++)
-            assert_near(m.m[i / 3][i % 3], n.m[i / 3][i % 3], 1e-3);
+            assert_near(frame[0].bodies[0].inverse_mass.m[i / 3][i % 3],
+                        frame[1].bodies[0].inverse_mass.m[i / 3][i % 3], 1e-3);
     }
     for (int i = 0; i < 2; i++)
-        actor_free.destroy(a[i]);
+        world_destroy(worlds[i]);
     unlink(stl);
     unlink(path);
 }
