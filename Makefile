@@ -253,6 +253,7 @@ $(BENCH_PROGRAMS): $(BUILD)/tests/bench/bench_%: $(BUILD)/tests/bench/bench_%.o 
         $(BUILD)/tests/bench/bench.o $(TEST_SUPPORT) $(LIBRARY) \
         $$(call peer_objects,$$*)
 	$(CXX) $(LDFLAGS) -rdynamic -o $@ $(filter %.o,$^) $(LIBRARY) $(BENCH_LIBS_$*) $(TEST_LIBS) $(LDLIBS)
+$(BUILD)/tests/bench/bench_falcon: $(BUILD)/tests/conformance/allocations.o
 $(BUILD)/tests/bench/peer_%.o: CPPFLAGS += $(BENCH_CPPFLAGS_$(patsubst peer_%,%,$(notdir $*)))
 
 bench: deps deps-bench

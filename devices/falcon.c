@@ -86,6 +86,7 @@ static void publish_status(device *dev)
     dev->front->status.homed = link->report.homed;
     memcpy(dev->front->status.cause, link->cause, sizeof dev->front->status.cause);
     memcpy(dev->front->status.loss, link->loss, sizeof dev->front->status.loss);
+    falcon_link_health(link, dev->front->status.health, sizeof dev->front->status.health);
     int kept = link->log_count < FALCON_LOG_LINES ? link->log_count : FALCON_LOG_LINES;
     for (int i = 0; i < kept; i++)
         memcpy(dev->front->status.log[i],
@@ -528,7 +529,9 @@ static const char *last_error(const device *dev)
         snprintf(text, size, "%.90s; now: %.90s", now.loss, now.cause);
     else
         snprintf(text, size, "%s", now.cause);
-    if (!now.cause[0] && now.state == FALCON_RUNNING && now.homed != 7)
+    if (now.state == FALCON_RUNNING && now.homed == 7)
+        snprintf(text, size, "%s", now.health);
+    else if (!now.cause[0] && now.state == FALCON_RUNNING)
         snprintf(text, size,
                  "not homed: arm%s%s%s missing; pull the grip fully out, then push it in",
                  now.homed & 1 ? "" : " 1 (top)", now.homed & 2 ? "" : " 2 (right)",

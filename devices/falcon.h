@@ -36,6 +36,7 @@ typedef struct falcon_status {
     uint8_t homed;       /* bit per arm */
     uint64_t late_reads; /* reads without a new report */
     char cause[200], loss[200]; /* as in falcon_link */
+    char health[120];           /* of a link that runs */
     char log[FALCON_LOG_LINES][FALCON_LOG_WIDTH];
     int log_lines;
 } falcon_status;

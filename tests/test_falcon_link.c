@@ -227,7 +227,8 @@ static void a_unit_that_is_pulled_out_comes_back_ten_times(void **state)
     }
 }
 
-/* Somebody needs the cable for longer than all attempts take: attempts are counted for the first start only. */
+/* Somebody needs the cable for longer than all attempts take: attempts are counted for the first
+ * start only. */
 static void a_unit_that_ran_once_is_waited_for_without_end(void **state)
 {
     (void)state;
@@ -316,6 +317,106 @@ static void forces_arrive_within_a_percent(void **state)
     assert_true(saturated > 0);
 }
 
+static uint8_t lights_of(const falcon_model *m)
+{
+    return m->flags & (FALCON_LED_RED | FALCON_LED_GREEN | FALCON_LED_BLUE);
+}
+
+/* Red until homed, blue while forces are off, green while they are on, or what the command asks
+ * for.
+ */
+static void lights_tell_the_state(void **state)
+{
+    (void)state;
+    start(&(model_faults){0}, 6);
+    bool was_red = false;
+    while (!falcon_link_is_homed(&connection) && transport.now_ns < 20000 * ms) {
+        transport.base.calls->wait(&transport.base, falcon_link_step(&connection));
+        was_red |= connection.state == FALCON_RUNNING && lights_of(&model) == FALCON_LED_RED;
+        assert_true(model.commands == 0 || lights_of(&model) == FALCON_LED_RED ||
+                    falcon_link_is_homed(&connection));
+    }
+    assert_true(was_red);
+    run_until(transport.now_ns + 5 * ms, false);
+    assert_int_equal(lights_of(&model), FALCON_LED_BLUE);
+    connection.command = (falcon_link_command){.is_enabled = true};
+    run_until(transport.now_ns + 5 * ms, false);
+    assert_int_equal(lights_of(&model), FALCON_LED_GREEN);
+    connection.command.leds = 1 | 4;
+    run_until(transport.now_ns + 5 * ms, false);
+    assert_int_equal(lights_of(&model), FALCON_LED_RED | FALCON_LED_BLUE);
+    assert_int_equal(model.flags & FALCON_HOMING, FALCON_HOMING);
+    falcon_link_close(&connection);
+}
+
+/* Units that differ from what most sources say: other bits, another block size, the homing bit
+ * cleared after homing. */
+static void bits_and_sizes_are_settings(void **state)
+{
+    (void)state;
+    start(&(model_faults){0}, 7);
+    connection.settings.led_red = 2;
+    connection.settings.led_green = 4;
+    connection.settings.led_blue = 8;
+    connection.settings.keeps_homing_bit = false;
+    connection.settings.block_size = 128;
+    connection.settings.has_event_character = true;
+    run_until(20000 * ms, true);
+    assert_true(falcon_link_is_homed(&connection));
+    run_until(transport.now_ns + 5 * ms, false);
+    assert_int_equal(model.flags, 8);
+    assert_int_equal(model.uploads, 1);
+    assert_true(model.has_event_character);
+
+    start(&(model_faults){0},
+          8); /* the bit of a source that is wrong for this model: never homes */
+    connection.settings.homing_bit = 0x10;
+    run_until(20000 * ms, true);
+    assert_false(falcon_link_is_homed(&connection));
+    assert_int_equal(connection.state, FALCON_RUNNING);
+}
+
+static void run_for(double seconds)
+{
+    run_until(transport.now_ns + (int64_t)(seconds * 1e9), false);
+}
+
+static void a_link_that_grows_bad_says_how(void **state)
+{
+    (void)state;
+    char text[120];
+    start(&(model_faults){0}, 9);
+    run_until(20000 * ms, true);
+    run_for(1);
+    falcon_link_health(&connection, text, sizeof text);
+    assert_string_equal(text, "");
+
+    model.latency_ms = 16; /* what a forgotten latency timer does */
+    run_for(2);
+    falcon_link_health(&connection, text, sizeof text);
+    assert_non_null(strstr(text, "slow: round trips take"));
+    assert_true(connection.counts.slow > 0);
+    model.latency_ms = 1;
+    model.faults.report_lost = 0.2;
+    run_for(10);
+    falcon_link_health(&connection, text, sizeof text);
+    assert_non_null(strstr(text, "% of the exchanges are lost"));
+    assert_true(connection.counts.lost > 0);
+    model.faults.report_lost = 0;
+    model.faults.report_runt = 0.2;
+    run_for(10);
+    model.faults.report_runt = 0;
+    model.faults.report_garbage = 0.2;
+    run_for(5);
+    falcon_link_health(&connection, text, sizeof text);
+    assert_non_null(strstr(text, "% of the reports come broken"));
+    model.faults.report_garbage = 0;
+    run_for(5);
+    falcon_link_health(&connection, text, sizeof text);
+    assert_string_equal(text, "");
+    assert_true(falcon_link_is_homed(&connection));
+}
+
 static void the_two_geometries_agree(void **state)
 {
     (void)state;
@@ -351,6 +452,9 @@ int main(void)
         cmocka_unit_test(a_unit_that_ran_once_is_waited_for_without_end),
         cmocka_unit_test(a_force_is_not_held_beyond_its_deadline),
         cmocka_unit_test(forces_arrive_within_a_percent),
+        cmocka_unit_test(lights_tell_the_state),
+        cmocka_unit_test(bits_and_sizes_are_settings),
+        cmocka_unit_test(a_link_that_grows_bad_says_how),
         cmocka_unit_test(the_two_geometries_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,10 +190,39 @@ static void send_command(falcon_link *link, int64_t now_ns)
     send_packet(link, now_ns, may_push ? link->command.values : zero, flags);
 }
 
-static void note_round_trip(falcon_link *link, int64_t now_ns)
+/* Averages over some 256 exchanges; more than one in twenty is more than chance. */
+static void note_exchange(falcon_link_counts *c, bool is_lost, bool has_garbage)
+{
+    const double weight = 1.0 / 256;
+    c->lost_share += weight * (is_lost - c->lost_share);
+    c->garbage_share += weight * (has_garbage - c->garbage_share);
+}
+
+void falcon_link_health(const falcon_link *link, char *out, size_t size)
+{
+    const falcon_link_counts *c = &link->counts;
+    const double much = 0.05;
+    out[0] = '\0';
+    if (link->state != FALCON_RUNNING)
+        return;
+    if (falcon_link_is_slow(link))
+        snprintf(out, size,
+                 "slow: round trips take %.1f ms, once %.1f; is the hub or the machine "
+                 "busy?",
+                 c->round_trip_mean_ns / 1e6, c->round_trip_best_ns / 1e6);
+    else if (c->lost_share > much)
+        snprintf(out, size, "%.0f %% of the exchanges are lost; check cable and hub",
+                 100 * c->lost_share);
+    else if (c->garbage_share > much)
+        snprintf(out, size, "%.0f %% of the reports come broken; check cable and hub",
+                 100 * c->garbage_share);
+}
+
+static void note_round_trip(falcon_link *link, int64_t now_ns, bool has_garbage)
 {
     falcon_link_counts *c = &link->counts;
     c->reports++;
+    note_exchange(c, false, has_garbage);
     link->report_ns = now_ns;
     if (!link->is_awaiting)
         return;
@@ -229,10 +258,11 @@ static bool take_reports(falcon_link *link, int64_t now_ns)
         if (count < (int)sizeof bytes)
             break;
     }
+    bool has_garbage = link->parser.garbage > 0;
     link->counts.garbage += link->parser.garbage;
     link->parser.garbage = 0;
     if (is_new)
-        note_round_trip(link, now_ns);
+        note_round_trip(link, now_ns, has_garbage);
     return is_new;
 }
 
@@ -289,8 +319,10 @@ static void run(falcon_link *link, int64_t now_ns)
         falcon_link_fail(link, HR_ERR_LOST, "no report for %.0f ms; is the wall supply connected?",
                          (double)silence / 1e6);
     } else if (now_ns >= link->next_ns) {
-        if (link->is_awaiting)
+        if (link->is_awaiting) {
             link->counts.lost++;
+            note_exchange(&link->counts, true, false);
+        }
         send_command(link, now_ns);
     }
 }

@@ -55,11 +55,12 @@ typedef struct falcon_link_counts {
     uint64_t lost;          /* sent without an answer in time */
     uint64_t garbage;       /* bytes that were part of no report */
     uint64_t attempts, uploads, losses;
-    int64_t round_trip_ns;         /* last */
-    int64_t round_trip_longest_ns; /* since the last start */
-    double round_trip_mean_ns;     /* moving average over some 64 exchanges */
-    double round_trip_best_ns;     /* lowest average seen: what the link can do */
-    uint64_t slow;                 /* reports while the average was above three times the best */
+    int64_t round_trip_ns;            /* last */
+    int64_t round_trip_longest_ns;    /* since the last start */
+    double round_trip_mean_ns;        /* moving average over some 64 exchanges */
+    double round_trip_best_ns;        /* lowest average seen: what the link can do */
+    uint64_t slow;                    /* reports while the average was above three times the best */
+    double lost_share, garbage_share; /* of the last few hundred exchanges: lost, with garbage */
     uint32_t round_trips[FALCON_BUCKETS]; /* histogram, 50 us each; the last holds the rest */
 } falcon_link_counts;
 
@@ -119,6 +120,9 @@ static inline bool falcon_link_is_slow(const falcon_link *link)
     return link->counts.reports >= 64 && link->counts.round_trip_mean_ns > 4e6 &&
            link->counts.round_trip_mean_ns > 3 * link->counts.round_trip_best_ns;
 }
+
+/* What is wrong with a link that runs; empty where nothing is. */
+void falcon_link_health(const falcon_link *link, char *out, size_t size);
 
 static inline bool falcon_link_is_homed(const falcon_link *link)
 {

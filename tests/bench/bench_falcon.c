@@ -2,9 +2,11 @@
  * proxy, force, at 1 kHz. Runs itself again on a machine that seems to have a Falcon. The shim
  * emulates the FTDI chip's 1 ms tick; neither a host controller nor a real chip is measured.
  *
- * falcon_exchange         the driver's I/O thread, in the running server
- * falcon_exchange_inline  the link stepped by the 1 kHz loop itself: what was not chosen
- * velocity_*              estimators on quantised motion, beside the 15 ms difference */
+ * falcon_exchange         the driver's I/O thread and mailboxes, in the running server
+ * falcon_exchange_inline  pre-submitted transfers handled by the 1 kHz loop itself: what was not
+ *                         chosen. servo_p99_ns and servo_max_ns are the time that the servo's
+ * thread spends on the device per tick, allocations what libusb makes there velocity_* estimators
+ * on quantised motion, beside CHAI3D's difference over 15 ms */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 #include "devices/velocity.h"
 #include "server/options.h"
 #include "tests/bench/bench.h"
+#include "tests/conformance/allocations.h"
 
 enum { SAMPLES_MAX = 200000 };
 
@@ -85,6 +88,8 @@ static int run_server(double seconds)
     report("falcon_exchange", &after.counts, &before.counts,
            (double)(bench_now_ns() - start) / 1e9);
     bench_extra("homed_arms", (double)__builtin_popcount(after.homed));
+    bench_extra("servo_p99_ns", (double)histogram_quantile(&s->servo.exchange, 0.99));
+    bench_extra("servo_max_ns", (double)histogram_max(&s->servo.exchange));
     server_stop(s);
     (void)!server_finish(s, &error);
     server_destroy(s);
@@ -96,6 +101,7 @@ static int run_inline(double seconds)
 {
     static falcon_link link;
     static falcon_link_counts before;
+    static histogram spent;
     falcon_transport *transport = NULL;
     falcon_link_settings settings = falcon_link_settings_default();
     hr_error error = {""};
@@ -108,45 +114,82 @@ static int run_inline(double seconds)
     before = link.counts;
     int64_t start = bench_now_ns();
     next = start;
+    long allocations = allocations_of_this_thread();
     while (next < start + (int64_t)(seconds * 1e9)) {
+        int64_t begin = bench_now_ns();
         (void)falcon_link_step(&link);
+        histogram_add(&spent, bench_now_ns() - begin);
         sleep_until(next += 1000000);
     }
+    allocations = allocations_of_this_thread() - allocations;
     report("falcon_exchange_inline", &link.counts, &before, seconds);
+    bench_extra("servo_p99_ns", (double)histogram_quantile(&spent, 0.99));
+    bench_extra("servo_max_ns", (double)histogram_max(&spent));
+    bench_extra("servo_allocations_per_s", (double)allocations / seconds);
     falcon_link_close(&link);
     transport->calls->destroy(transport);
     return 0;
 }
 
-/* Root mean square error on a hand's motion (0.1 m/s at 1 Hz with a tremor of 50 um at 9 Hz) seen
- * in counts of 40 um, at 1 kHz. */
-static void compare_velocities(void)
+/* A hand's motion: speed and frequency of the stroke, tremor. Seen in counts of 40 um, at 1 kHz. */
+static const struct motion {
+    const char *name;
+    double speed, hz;         /* m/s, 1/s */
+    double tremor, tremor_hz; /* m, 1/s */
+} motions[] = {{"rest_m_per_s", 0, 1, 20e-6, 9},
+               {"slow_m_per_s", 0.005, 0.5, 20e-6, 9},
+               {"stroke_m_per_s", 0.1, 1, 50e-6, 9},
+               {"fast_m_per_s", 0.4, 3, 50e-6, 9},
+               {"tap_m_per_s", 0.3, 6, 0, 9}};
+
+enum { ESTIMATORS = 3, MOTIONS = HR_COUNT(motions) };
+
+/* Root mean square error of each estimator over a minute of one motion. */
+static void try_motion(const struct motion *m, double rms[ESTIMATORS])
 {
     velocity_window window;
     velocity_alpha_beta tracker;
-    double past[16] = {0};
-    double sum[3] = {0};
+    velocity_parity difference;
+    double sum[ESTIMATORS] = {0};
+    int counted = 0;
     velocity_window_init(&window, 1);
     velocity_alpha_beta_init(&tracker, 0.25);
-    int counted = 0;
+    velocity_parity_init(&difference);
     for (int n = 0; n < 60000; n++) {
-        double t = n * 1e-3;
-        double x = 0.1 / 6.2832 * sin(6.2832 * t) + 50e-6 * sin(56.5 * t);
-        double v = 0.1 * cos(6.2832 * t) + 50e-6 * 56.5 * cos(56.5 * t);
+        int64_t ns = n * 1000000LL;
+        double w = 2 * M_PI * m->hz, w2 = 2 * M_PI * m->tremor_hz, t = n * 1e-3;
+        double x = m->speed / w * sin(w * t) + m->tremor * sin(w2 * t);
+        double v = m->speed * cos(w * t) + m->tremor * w2 * cos(w2 * t);
         double counts = floor(x / 40e-6 + 0.5);
-        double estimate[3] = {velocity_window_add(&window, n * 1000000LL, counts) * 40e-6,
-                              velocity_alpha_beta_add(&tracker, n * 1000000LL, counts) * 40e-6,
-                              (counts - past[n % 15]) * 40e-6 / 0.015};
-        past[n % 15] = counts;
+        double estimate[ESTIMATORS] = {velocity_window_add(&window, ns, counts),
+                                       velocity_alpha_beta_add(&tracker, ns, counts),
+                                       velocity_parity_add(&difference, ns, counts)};
         if (n < 100)
             continue;
         counted++;
-        for (int k = 0; k < 3; k++)
-            sum[k] += (estimate[k] - v) * (estimate[k] - v);
+        for (int k = 0; k < ESTIMATORS; k++)
+            sum[k] += (estimate[k] * 40e-6 - v) * (estimate[k] * 40e-6 - v);
     }
-    bench_value("velocity_window", sqrt(sum[0] / counted), "m/s rms");
-    bench_value("velocity_alpha_beta", sqrt(sum[1] / counted), "m/s rms");
-    bench_value("velocity_difference_15ms", sqrt(sum[2] / counted), "m/s rms");
+    for (int k = 0; k < ESTIMATORS; k++)
+        rms[k] = sqrt(sum[k] / counted);
+}
+
+/* The value is the root mean square over all motions; each motion's own stands beside it. */
+static void compare_velocities(void)
+{
+    static const char *const names[ESTIMATORS] = {"velocity_window", "velocity_alpha_beta",
+                                                  "velocity_difference_15ms"};
+    double rms[MOTIONS][ESTIMATORS];
+    for (int i = 0; i < MOTIONS; i++)
+        try_motion(&motions[i], rms[i]);
+    for (int k = 0; k < ESTIMATORS; k++) {
+        double sum = 0;
+        for (int i = 0; i < MOTIONS; i++)
+            sum += rms[i][k] * rms[i][k];
+        bench_value(names[k], sqrt(sum / MOTIONS), "m/s rms");
+        for (int i = 0; i < MOTIONS; i++)
+            bench_extra(motions[i].name, rms[i][k]);
+    }
 }
 
 int main(int argc, char **argv)
