@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "collide/witness_bend.h"
+#include "collide/witness_glide.h"
 
 /* Faces whose boxes are looked at in every fourth tick for a stretch of surface that is not
  * followed yet; the first one in reach is looked at closely. */
@@ -69,23 +69,41 @@ HR_RT static uint32_t track_flags(const witness_touch *t, double size)
     return flags;
 }
 
+/* The step through the general machinery: any feature, with its automaton. */
+HR_RT static uint32_t step_anywhere(const witness_body *b, const shape_track *from, vec3 point,
+                                    witness_foot *out)
+{
+    witness_place p = place_of(b, from);
+    out->touch = witness_point_step(b, &p, point);
+    out->bend = witness_bend_at(b, &p, &out->touch);
+    out->x[0] = p.x[0];
+    out->x[1] = p.x[1];
+    out->p = p.at.p;
+    return parametric_feature(p.feature, p.index);
+}
+
 /* One step of one track. */
 HR_RT static void step_track(const witness_body *b, const shape_track *from, vec3 point,
                              reading *out)
 {
-    witness_place p = place_of(b, from);
-    witness_touch t = witness_point_step(b, &p, point);
-    witness_bend bend = witness_bend_at(b, &p, &t);
-    uint32_t feature = parametric_feature(p.feature, p.index);
-    out->track = (shape_track){feature, track_flags(&t, b->size), p.x[0], p.x[1]};
-    out->contact = (shape_contact){.point = p.at.p,
-                                   .normal = t.normal,
-                                   .gap = t.gap,
+    witness_foot foot;
+    uint32_t feature = from->feature;
+    const double x[2] = {from->u, from->v};
+    bool is_usual = parametric_feature_kind(feature) == WITNESS_FACE &&
+                    witness_glide(b->body, parametric_feature_index(feature), x, point, &foot);
+    if (!is_usual)
+        feature = step_anywhere(b, from, point, &foot);
+    const witness_touch *t = &foot.touch;
+    out->track = (shape_track){feature, track_flags(t, b->size), foot.x[0], foot.x[1]};
+    out->contact = (shape_contact){.point = foot.p,
+                                   .normal = t->normal,
+                                   .gap = t->gap,
                                    .feature = feature,
-                                   .bend = bend.normal,
-                                   .lead = {bend.lead[0], bend.lead[1]}};
-    out->distance = sqrt(t.gap * t.gap + t.slope * t.slope);
-    out->has_arrived = t.slope < root_share * b->size && !(out->track.flags & SHAPE_TRACK_DEGRADED);
+                                   .bend = foot.bend.normal,
+                                   .lead = {foot.bend.lead[0], foot.bend.lead[1]}};
+    out->distance = sqrt(t->gap * t->gap + t->slope * t->slope);
+    out->has_arrived =
+        t->slope < root_share * b->size && !(out->track.flags & SHAPE_TRACK_DEGRADED);
 }
 
 /* Nearest first, after them what is still on its way. */

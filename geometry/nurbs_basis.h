@@ -57,6 +57,22 @@ HR_RT static inline int nurbs_find_span(const double *breaks, int low, int high,
     return low;
 }
 
+/* Bernstein polynomials of one degree at t in [0, 1]. */
+HR_RT static inline void bernstein_values(int degree, double t, double *out)
+{
+    double s = 1.0 - t;
+    out[0] = 1.0;
+    for (int d = 1; d <= degree; d++) {
+        double carried = 0.0;
+        for (int i = 0; i < d; i++) {
+            double here = out[i];
+            out[i] = carried + s * here;
+            carried = t * here;
+        }
+        out[d] = carried;
+    }
+}
+
 /* Bernstein polynomials of one degree and their first two derivatives at t in [0, 1]. */
 typedef struct bernstein {
     double b[3][NURBS_ORDER_MAX]; /* [derivative][i] */

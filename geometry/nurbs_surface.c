@@ -95,6 +95,9 @@ hr_status nurbs_surface_make(const int degree[2], const int count[2], const doub
                          "expected at most %ld control points, found %d x %d", 1L << 20, count[0],
                          count[1]);
     nurbs_surface s = {.degree = {degree[0], degree[1]}, .count = {count[0], count[1]}};
+#ifdef __x86_64__
+    s.is_wide = __builtin_cpu_supports("avx");
+#endif
     status = allocate(&s);
     if (status == HR_OK) {
         memcpy(s.knots[0], knots_u, (size_t)knot_count_u * sizeof(double));

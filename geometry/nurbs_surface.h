@@ -16,6 +16,7 @@ typedef struct nurbs_surface {
     double *breaks[2]; /* span_count + 1: where they meet; the domain is the first to the last */
     double *pieces;    /* [span u][span v][i][j] homogeneous Bezier points */
     bool is_rational;  /* some weight differs */
+    bool is_wide;      /* this processor adds and multiplies four numbers at once */
 } nurbs_surface;
 
 /* Copies what it is given. `points` [u][v] are homogeneous: w x, w y, w z, w with w > 0. On failure

@@ -3,99 +3,138 @@
 
 #include <stddef.h>
 
-/* Two coordinates at once: what every 64-bit PC adds and multiplies in one go. */
-typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
-
-typedef struct homogeneous {
-    two xy, zw;
-} homogeneous;
+/* w x, w y, w z, w at once. */
+typedef double homogeneous __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define HR_FLAT __attribute__((always_inline)) inline
 
-HR_RT static HR_FLAT void add_scaled(homogeneous *sum, double factor, const homogeneous *p)
+/* A direction's parameter within its piece, and what derivatives by the surface's parameter cost.
+ */
+typedef struct place {
+    int degree;
+    double t;                      /* 0 to 1 */
+    double first, second;          /* factors of the derivatives */
+    double basis[NURBS_ORDER_MAX]; /* Bernstein polynomials, two degrees lower */
+} place;
+
+HR_RT static HR_FLAT void take_place(const nurbs_surface *s, int direction, int piece, double x,
+                                     place *out)
 {
-    two both = {factor, factor};
-    sum->xy += both * p->xy;
-    sum->zw += both * p->zw;
+    double start = s->breaks[direction][piece];
+    double scale = 1.0 / (s->breaks[direction][piece + 1] - start);
+    int degree = s->degree[direction];
+    int curved = degree < 2 ? 2 : degree; /* a line counts as the parabola that it is */
+    out->degree = degree;
+    out->t = (x - start) * scale;
+    out->first = curved * scale;
+    out->second = curved * (curved - 1) * scale * scale;
+    bernstein_values(curved - 2, out->t, out->basis);
 }
 
-/* Sums over the rows (u) of the sums over the columns (v): six homogeneous derivatives, in the
- * order value, u, v, uu, uv, vv. Inlined with constant degrees for the usual ones. */
-HR_RT static HR_FLAT void accumulate(const double *restrict p, int degree_u, int degree_v,
-                                     const bernstein *bu, const bernstein *bv,
-                                     homogeneous a[restrict 6])
+/* All but the last two rounds of de Casteljau's triangle at once: the parabola that touches the
+ * curve at the parameter in place, first and second derivative. */
+HR_RT static HR_FLAT void to_parabola(const double *points, int stride, const place *at,
+                                      homogeneous out[3])
 {
-    for (int m = 0; m < 6; m++)
-        a[m] = (homogeneous){{0, 0}, {0, 0}};
-    for (int i = 0; i <= degree_u; i++) {
-        homogeneous r0 = {{0, 0}, {0, 0}}, r1 = r0, r2 = r0;
-        for (int j = 0; j <= degree_v; j++, p += 4) {
-            homogeneous q = {*(const two *)p, *(const two *)(p + 2)};
-            add_scaled(&r0, bv->b[0][j], &q);
-            add_scaled(&r1, bv->b[1][j], &q);
-            add_scaled(&r2, bv->b[2][j], &q);
-        }
-        add_scaled(&a[0], bu->b[0][i], &r0);
-        add_scaled(&a[1], bu->b[1][i], &r0);
-        add_scaled(&a[2], bu->b[0][i], &r1);
-        add_scaled(&a[3], bu->b[2][i], &r0);
-        add_scaled(&a[4], bu->b[1][i], &r1);
-        add_scaled(&a[5], bu->b[0][i], &r2);
+    const homogeneous *p = (const homogeneous *)points;
+    homogeneous a = p[0], b = p[stride];
+    if (at->degree == 1) {
+        out[0] = a;
+        out[1] = 0.5 * (a + b);
+        out[2] = b;
+        return;
     }
+    homogeneous r0 = {0, 0, 0, 0}, r1 = r0, r2 = r0;
+    p += 2 * stride;
+    for (int i = 0; i <= at->degree - 2; i++, p += stride) {
+        homogeneous c = *p;
+        r0 += at->basis[i] * a;
+        r1 += at->basis[i] * b;
+        r2 += at->basis[i] * c;
+        a = b;
+        b = c;
+    }
+    out[0] = r0;
+    out[1] = r1;
+    out[2] = r2;
 }
 
-HR_RT static inline vec3 part(const homogeneous *a)
+/* The parabola's value and derivatives. */
+HR_RT static HR_FLAT void from_parabola(homogeneous a, homogeneous b, homogeneous c,
+                                        const place *at, homogeneous out[3])
 {
-    return (vec3){a->xy[0], a->xy[1], a->zw[0]};
+    homogeneous low = b - a, bend = c - b - low;
+    homogeneous slope = low + at->t * bend;
+    out[0] = a + at->t * (low + slope);
+    out[1] = at->first * slope;
+    out[2] = at->second * bend;
+}
+
+HR_RT static HR_FLAT vec3 part(const homogeneous *a)
+{
+    return (vec3){(*a)[0], (*a)[1], (*a)[2]};
 }
 
 /* A = w S: S_u = (A_u - w_u S) / w, S_uv = (A_uv - w_u S_v - w_v S_u - w_uv S) / w, and so on. */
-HR_RT static inline void divide(const homogeneous a[6], jet *out)
+HR_RT static HR_FLAT void divide(const homogeneous a[6], jet *out)
 {
-    double w = 1.0 / a[0].zw[1], wu = a[1].zw[1], wv = a[2].zw[1];
+    double w = 1.0 / a[0][3], wu = a[1][3], wv = a[2][3];
     vec3 s = vec3_scale(w, part(&a[0]));
     vec3 su = vec3_scale(w, vec3_add_scaled(part(&a[1]), -wu, s));
     vec3 sv = vec3_scale(w, vec3_add_scaled(part(&a[2]), -wv, s));
-    vec3 suu = vec3_add_scaled(vec3_add_scaled(part(&a[3]), -2.0 * wu, su), -a[3].zw[1], s);
-    vec3 svv = vec3_add_scaled(vec3_add_scaled(part(&a[5]), -2.0 * wv, sv), -a[5].zw[1], s);
+    vec3 suu = vec3_add_scaled(vec3_add_scaled(part(&a[3]), -2.0 * wu, su), -a[3][3], s);
+    vec3 svv = vec3_add_scaled(vec3_add_scaled(part(&a[5]), -2.0 * wv, sv), -a[5][3], s);
     vec3 suv = vec3_add_scaled(vec3_add_scaled(part(&a[4]), -wu, sv), -wv, su);
     out->p = s;
     out->d1[0] = su;
     out->d1[1] = sv;
     out->d2[JET_UU] = vec3_scale(w, suu);
-    out->d2[JET_UV] = vec3_scale(w, vec3_add_scaled(suv, -a[4].zw[1], s));
+    out->d2[JET_UV] = vec3_scale(w, vec3_add_scaled(suv, -a[4][3], s));
     out->d2[JET_VV] = vec3_scale(w, svv);
 }
 
-/* One piece; the degrees are constants wherever this is called with constants. */
 HR_RT static HR_FLAT void evaluate(const nurbs_surface *s, nurbs_span span, double u, double v,
-                                   int degree_u, int degree_v, jet *out)
+                                   jet *out)
 {
-    double u0 = s->breaks[0][span.u], v0 = s->breaks[1][span.v];
-    double scale_u = 1.0 / (s->breaks[0][span.u + 1] - u0);
-    double scale_v = 1.0 / (s->breaks[1][span.v + 1] - v0);
-    bernstein bu, bv;
-    homogeneous a[6];
-    bernstein_evaluate(degree_u, (u - u0) * scale_u, scale_u, &bu);
-    bernstein_evaluate(degree_v, (v - v0) * scale_v, scale_v, &bv);
-    accumulate(nurbs_surface_piece(s, span), degree_u, degree_v, &bu, &bv, a);
+    place at_u, at_v;
+    take_place(s, 0, span.u, u, &at_u);
+    take_place(s, 1, span.v, v, &at_v);
+    homogeneous rows[NURBS_ORDER_MAX][3], columns[3][3], by_v[3][3];
+    const double *p = nurbs_surface_piece(s, span);
+    for (int i = 0; i <= at_u.degree; i++, p += 4L * (at_v.degree + 1))
+        to_parabola(p, 1, &at_v, rows[i]);
+    for (int k = 0; k < 3; k++) {
+        homogeneous net[3];
+        to_parabola((const double *)&rows[0][k], 3, &at_u, net);
+        from_parabola(net[0], net[1], net[2], &at_u, columns[k]);
+    }
+    /* by_v[k] holds the k-th derivative by u, and its derivatives by v */
+    for (int k = 0; k < 3; k++)
+        from_parabola(columns[0][k], columns[1][k], columns[2][k], &at_v, by_v[k]);
+    const homogeneous a[6] = {by_v[0][0], by_v[1][0], by_v[0][1],
+                              by_v[2][0], by_v[1][1], by_v[0][2]};
     divide(a, out);
 }
+
+/* The same for processors that add and multiply four numbers at once. Both round alike, so that a
+ * recording replays on either. */
+#ifdef __x86_64__
+HR_RT __attribute__((target("avx"))) static void
+evaluate_wide(const nurbs_surface *s, nurbs_span span, double u, double v, jet *out)
+{
+    evaluate(s, span, u, v, out);
+}
+#else
+#define evaluate_wide evaluate
+#endif
 
 HR_RT void nurbs_surface_piece_jet(const nurbs_surface *s, nurbs_span span, double u, double v,
                                    jet *out)
 {
-    int degree = s->degree[0] == s->degree[1] ? s->degree[0] : 0;
-    if (degree == 3)
-        evaluate(s, span, u, v, 3, 3, out);
-    else if (degree == 2)
-        evaluate(s, span, u, v, 2, 2, out);
-    else if (degree == 4)
-        evaluate(s, span, u, v, 4, 4, out);
-    else if (degree == 5)
-        evaluate(s, span, u, v, 5, 5, out);
+    if (s->is_wide)
+        evaluate_wide(s, span, u, v, out);
     else
-        evaluate(s, span, u, v, s->degree[0], s->degree[1], out);
+        evaluate(s, span, u, v, out);
 }
 
 HR_RT void nurbs_surface_jet(const nurbs_surface *s, double u, double v, nurbs_span *span, jet *out)

@@ -159,6 +159,13 @@ HR_RT int god_object_move(vec3 wanted, const half_space *planes, int count, vec3
     if (status != HR_OK)
         return status;
 
+    if (count == 1) {
+        double depth = excess(&planes[0], wanted);
+        *moved = depth > 0 ? vec3_add_scaled(wanted, depth, planes[0].normal) : wanted;
+        active[0] = 0;
+        return depth > 0;
+    }
+
     /* Some thousand roundings of the lengths in sight. */
     double size = vec3_length(wanted);
     for (int i = 0; i < count; i++)

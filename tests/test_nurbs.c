@@ -137,6 +137,27 @@ static void surfaces_equal_de_boor(void **state)
     }
 }
 
+/* A recording made on one processor replays on another. */
+static void wide_and_narrow_processors_agree_to_the_bit(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(15);
+    for (int k = 0; k < 200; k++) {
+        nurbs_surface s = random_surface(&r);
+        nurbs_surface narrow = s;
+        narrow.is_wide = false;
+        for (int i = 0; i < 20; i++) {
+            double u = test_random_between(&r, nurbs_surface_low(&s, 0), nurbs_surface_high(&s, 0));
+            double v = test_random_between(&r, nurbs_surface_low(&s, 1), nurbs_surface_high(&s, 1));
+            jet a, b;
+            nurbs_surface_jet(&s, u, v, NULL, &a);
+            nurbs_surface_jet(&narrow, u, v, NULL, &b);
+            assert_memory_equal(&a, &b, sizeof a);
+        }
+        nurbs_surface_free(&s);
+    }
+}
+
 static void iso_curves_lie_on_their_surface(void **state)
 {
     (void)state;
@@ -239,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(surface_derivatives_equal_differences),
         cmocka_unit_test(surfaces_equal_de_boor),
+        cmocka_unit_test(wide_and_narrow_processors_agree_to_the_bit),
         cmocka_unit_test(iso_curves_lie_on_their_surface),
         cmocka_unit_test(shapes_are_exact_and_face_outward),
         cmocka_unit_test(bad_numbers_are_refused),
