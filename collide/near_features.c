@@ -12,7 +12,8 @@ static const double lean = 0.02;
 /* Points nearer than this have no direction between them. */
 static const double coincident_m = 1e-9;
 
-enum { STACK_ROOM = 256 };
+/* A pair of triangles costs as much as so many pairs of boxes. */
+enum { STACK_ROOM = 256, LEAF_WORK = 4 };
 
 /* --- around vertices and edges ------------------------------------------------------------------
  */
@@ -157,7 +158,8 @@ typedef struct side {
 
 typedef struct search {
     side sides[2];
-    double reach;
+    double reach; /* shrinks to the smallest gap so far and the band */
+    double band;
     near_feature *out;
     int count;
 } search;
@@ -195,6 +197,7 @@ static void keep(search *s, triangle_feature kind, vec3 on_a, vec3 on_b, vec3 ou
             vec3_distance(s->out[i].point[1], f.point[1]) < 1e-7)
             return;
     s->out[s->count++] = f;
+    s->reach = fmin(s->reach, fmax(gap, 0) + s->band);
 }
 
 /* Over the face, or over its rim and straight above it: the next triangle may say the same. */
@@ -303,35 +306,72 @@ static moving_frame resting_frame(const rigid *world_from_a, const rigid *world_
     return frame;
 }
 
-int near_features_find(const near_surface *a, const rigid *world_from_a, const near_surface *b,
-                       const rigid *world_from_b, double reach, int64_t *work, near_feature *out)
+/* Opens the larger box; the child that is nearer to the other comes first, because every gap that
+ * is found spares work. */
+static int open_larger(const search *s, const rigid *a_from_b, const int at[2], int (*stack)[2],
+                       int depth)
 {
-    search s = {{{a, *world_from_a}, {b, *world_from_b}}, reach, out, 0};
+    const obb_tree *ta = s->sides[0].surface->tree, *tb = s->sides[1].surface->tree;
+    const obb_node *na = &ta->nodes[at[0]], *nb = &tb->nodes[at[1]];
+    bool opens_a = nb->left < 0 || (na->left >= 0 && na->box.radius >= nb->box.radius);
+    double distance[2];
+    if (depth + 2 > STACK_ROOM)
+        return depth;
+    for (int k = 0; k < 2; k++) {
+        vec3 ca = opens_a ? ta->nodes[na->left + k].box.centre : na->box.centre;
+        vec3 cb = opens_a ? nb->box.centre : tb->nodes[nb->left + k].box.centre;
+        distance[k] = vec3_distance(ca, rigid_apply(a_from_b, cb));
+        stack[depth + k][0] = opens_a ? na->left + k : at[0];
+        stack[depth + k][1] = opens_a ? at[1] : nb->left + k;
+    }
+    if (distance[0] < distance[1]) /* the last one is looked at first */
+        for (int k = 0; k < 2; k++) {
+            int spare = stack[depth][k];
+            stack[depth][k] = stack[depth + 1][k];
+            stack[depth + 1][k] = spare;
+        }
+    return depth + 2;
+}
+
+/* Those that were found before the reach shrank. */
+static int drop_far(near_feature *list, int count, double reach)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (list[i].gap < reach)
+            list[kept++] = list[i];
+    return kept;
+}
+
+int near_features_find(const near_surface *a, const rigid *world_from_a, const near_surface *b,
+                       const rigid *world_from_b, double reach, double band, int64_t *work,
+                       near_feature *out)
+{
+    search s = {{{a, *world_from_a}, {b, *world_from_b}}, reach, band, out, 0};
     const obb_tree *ta = a->tree, *tb = b->tree;
     int stack[STACK_ROOM][2] = {{0, 0}}, depth = 1;
-    double separation = reach + a->radius + b->radius;
     if (ta->node_count == 0 || tb->node_count == 0)
         return 0;
     moving_frame frame = resting_frame(world_from_a, world_from_b);
-    while (depth > 0 && (*work)-- > 0) {
+    rigid a_from_b = taylor_at(&frame.a_from_b, 0);
+    while (depth > 0 && *work > 0) {
         depth--;
+        (*work)--;
         int at[2] = {stack[depth][0], stack[depth][1]};
         const obb_node *na = &ta->nodes[at[0]], *nb = &tb->nodes[at[1]];
         moving_box resting;
+        double separation = s.reach + a->radius + b->radius;
         moving_box_place(&frame, &nb->box, &resting);
         if (moving_box_is_apart(&na->box, &resting, separation))
             continue;
         if (na->left < 0 && nb->left < 0) {
             try_leaves(&s, na, nb);
-            continue;
-        }
-        bool opens_a = nb->left < 0 || (na->left >= 0 && na->box.radius >= nb->box.radius);
-        for (int k = 1; k >= 0 && depth < STACK_ROOM; k--, depth++) {
-            stack[depth][0] = opens_a ? na->left + k : at[0];
-            stack[depth][1] = opens_a ? at[1] : nb->left + k;
+            *work -= LEAF_WORK;
+        } else {
+            depth = open_larger(&s, &a_from_b, at, stack, depth);
         }
     }
-    return s.count;
+    return drop_far(out, s.count, s.reach);
 }
 
 /* --- fewer of them ------------------------------------------------------------------------------

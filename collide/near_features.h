@@ -35,10 +35,12 @@ typedef struct near_feature {
 
 enum { NEAR_FEATURES_MAX = 128 };
 
-/* All with a gap below `reach`, at most NEAR_FEATURES_MAX; returns how many. `work` is spent: one
- * for each pair of boxes; when it is gone the search ends. */
+/* All with a gap below `reach` and not more than `band` above the smallest gap, at most
+ * NEAR_FEATURES_MAX; returns how many. `work` is spent: one for each pair of boxes; when it is gone
+ * the search ends. */
 int near_features_find(const near_surface *a, const rigid *world_from_a, const near_surface *b,
-                       const rigid *world_from_b, double reach, int64_t *work, near_feature *out);
+                       const rigid *world_from_b, double reach, double band, int64_t *work,
+                       near_feature *out);
 
 /* Keeps of each group with about the same normal the `share` (<= 8) that span it best, the smallest
  * gap always among them. Returns how many are left. */

@@ -9,9 +9,8 @@
 
 #include "geometry/model_make.h"
 #include "geometry/urdf.h"
-#include "server/actor_kinds.h"
+#include "server/actor_articulated.h"
 #include "server/link_shape.h"
-#include "solver/articulated.h"
 
 /* A pose held by springs comes back at this pace, without swinging long. */
 static const double HOLD_RATE = 9.0;    /* rad/s, about 1.5 Hz */
@@ -20,31 +19,11 @@ static const double HOLD_DAMPING = 0.6; /* of critical */
 /* Air and bearings: the body's own dampers may be none or far too strong for its size. */
 static const double FREE_RATE = 0.5; /* 1/s */
 
-static const double STEP_MAX = 1e-3;       /* s, of the dynamics */
-static const int64_t SELECT_NS = 10000000; /* between two choices of the active joints */
-static const double PREDICT = 0.02;        /* s, horizon of the metric */
-static const double KEEP = 2.0;            /* hysteresis of the choice */
+/* Joints that a body with more freedom than mechanics can take may move at once. */
+enum { BUDGET_MAX = MOVER_FREEDOM_MAX / 3 };
 
-/* A body that can be felt. */
-typedef struct limb {
-    int body; /* of the model */
-    shape shape;
-    pose body_from_shape;
-    twist velocity, acceleration; /* of the shape's origin, world axes */
-    bool is_pinned;
-} limb;
-
-struct actor {
-    model model;
-    articulated *dynamics;
-    pose world_from_base;
-    frame_material material;
-    int budget;
-    int limb_count;
-    limb *limbs;
-    int64_t next_choice_ns;
-    bool has_started;
-};
+static const double STEP_MAX = 1e-3; /* s, of the dynamics */
+static const double PREDICT = 0.02;  /* s, horizon of the metric */
 
 static hr_status load_model(const scene *s, const scene_body *b, model *out, hr_error *error)
 {
@@ -90,6 +69,7 @@ static hr_status make_limb(actor *a, int body, origin *from)
 {
     limb l = {.body = body};
     hr_status status = link_shape_make(&a->model, body, warn, from, &l.shape, &l.body_from_shape);
+    l.radius = shape_bounding_radius(&l.shape);
     if (status == HR_OK)
         a->limbs[a->limb_count++] = l;
     return status == HR_ERR_NOT_FOUND ? HR_OK : status;
@@ -159,6 +139,7 @@ static void articulated_actor_destroy(actor *a)
 {
     if (!a)
         return;
+    articulated_mover_free(a);
     articulated_destroy(a->dynamics);
     model_free(&a->model);
     for (int i = 0; i < a->limb_count; i++)
@@ -175,9 +156,12 @@ static hr_status set_up(actor *a, const scene *s, const scene_body *b)
     a->world_from_base = b->world_from_body;
     a->material = actor_material(&b->material);
     a->budget = b->active_joints;
+    if (a->model.v_count > MOVER_FREEDOM_MAX && (a->budget <= 0 || a->budget > BUDGET_MAX))
+        a->budget = BUDGET_MAX;
     a->limbs = calloc((size_t)a->model.body_count, sizeof *a->limbs);
     a->dynamics = articulated_create(&a->model, &how);
-    if (!a->limbs || !a->dynamics || !tune_joints(a, b->motion != SCENE_FREE) || !start_at_rest(a))
+    if (!a->limbs || !a->dynamics || !articulated_mover_allocate(a) ||
+        !tune_joints(a, b->motion != SCENE_FREE) || !start_at_rest(a))
         return HR_ERR_MEMORY;
     origin from = {s, b};
     for (int i = 0; i < a->model.body_count; i++)
@@ -220,100 +204,19 @@ static void articulated_actor_body_shape(const actor *a, int index, shape *out)
     *out = a->limbs[index].shape;
 }
 
-/* The hand is a spring on the limb: as the limb gives way within the step the force falls, by the
- * stiffness of the surface. Implicit in the step (f0 - H a), so that light limbs stay calm. */
-static void push_limb(actor *a, int body, const tool_sample *hand, double h)
-{
-    double size = vec3_length(hand->force);
-    pose at = pose_compose(a->world_from_base, articulated_body_pose(a->dynamics, body));
-    vec3 along = pose_rotate_inverse(at, vec3_normalize_or(hand->force, (vec3){0, 0, 1}));
-    vec3 arm = pose_apply_inverse(at, hand->point);
-    vec6 row = vec6_make(vec3_cross(arm, along), along);
-    double speed = vec6_dot(row, articulated_body_velocity(a->dynamics, body));
-    double k = a->material.stiffness, d = a->material.damping;
-    double rest = size - (h * k + d) * speed;
-    if (!(rest > 0))
-        return;
-    mat6 stiff;
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++)
-            stiff.m[i][j] = (h * d + h * h * k) * row.v[i] * row.v[j];
-    (void)articulated_add_coupling(a->dynamics, body, &stiff, vec6_scale(rest, row));
-}
-
-/* The forces of the hands on the limbs that they touch. */
-static void push_limbs(actor *a, uint32_t first_key, const tool_sample *hands, int hand_count,
-                       double h)
-{
-    articulated_clear_wrenches(a->dynamics);
-    for (int i = 0; i < hand_count; i++) {
-        uint32_t index = hands[i].body_key - first_key;
-        if (!hands[i].is_touching || hands[i].body_key < first_key ||
-            index >= (uint32_t)a->limb_count || !vec3_is_finite(hands[i].force))
-            continue;
-        if (a->limbs[index].body > 0)
-            push_limb(a, a->limbs[index].body, &hands[i], h);
-    }
-}
-
-/* A limb in the hand's grip keeps its joint active, else the hand would feel a rigid body. */
-static void choose_joints(actor *a, uint32_t first_key, const tool_sample *hands, int hand_count)
-{
-    for (int i = 0; i < a->limb_count; i++) {
-        bool is_touched = false;
-        for (int k = 0; k < hand_count; k++)
-            is_touched = is_touched ||
-                         (hands[k].is_touching && hands[k].body_key == first_key + (uint32_t)i);
-        if (is_touched != a->limbs[i].is_pinned && a->limbs[i].body > 0) {
-            articulated_pin(a->dynamics, a->limbs[i].body, is_touched);
-            a->limbs[i].is_pinned = is_touched;
-        }
-    }
-    (void)articulated_select(a->dynamics,
-                             (articulated_selection){.budget = a->budget, .hysteresis = KEEP});
-}
-
-static pose limb_pose(const actor *a, const limb *l)
+pose limb_pose(const actor *a, const limb *l)
 {
     pose base_from_body = articulated_body_pose(a->dynamics, l->body);
     return pose_compose(a->world_from_base, pose_compose(base_from_body, l->body_from_shape));
 }
 
 /* Velocity of the shape's origin, world axes. */
-static twist limb_velocity(const actor *a, const limb *l)
+twist limb_velocity(const actor *a, const limb *l)
 {
     rigid place = rigid_from_pose(l->body_from_shape);
     vec6 v = rigid_motion_to_b(&place, articulated_body_velocity(a->dynamics, l->body));
     pose at = limb_pose(a, l);
     return (twist){pose_rotate(at, vec6_linear(v)), pose_rotate(at, vec6_angular(v))};
-}
-
-static void articulated_actor_step(actor *a, uint32_t first_key, const tool_sample *hands,
-                                   int hand_count, int64_t time_ns, double dt)
-{
-    if (!(dt > 0))
-        return;
-    int steps = (int)ceil(dt / STEP_MAX - 1e-9);
-    steps = steps < 1 ? 1 : steps;
-    articulated_set_step(a->dynamics, dt / steps);
-    if (a->budget > 0 && (!a->has_started || time_ns >= a->next_choice_ns)) {
-        push_limbs(a, first_key, hands, hand_count, dt / steps);
-        choose_joints(a, first_key, hands, hand_count);
-        a->next_choice_ns = time_ns + SELECT_NS;
-    }
-    a->has_started = true;
-    for (int k = 0; k < steps; k++) {
-        push_limbs(a, first_key, hands, hand_count, dt / steps);
-        articulated_step(a->dynamics);
-    }
-    /* what they went through in this step is the best guess for the time until the next */
-    for (int i = 0; i < a->limb_count; i++) {
-        limb *l = &a->limbs[i];
-        twist now = limb_velocity(a, l);
-        l->acceleration.linear = vec3_scale(1 / dt, vec3_sub(now.linear, l->velocity.linear));
-        l->acceleration.angular = vec3_scale(1 / dt, vec3_sub(now.angular, l->velocity.angular));
-        l->velocity = now;
-    }
 }
 
 static void articulated_actor_body_state(const actor *a, int index, actor_body *out)
@@ -323,7 +226,7 @@ static void articulated_actor_body_state(const actor *a, int index, actor_body *
     out->velocity = l->velocity;
     out->acceleration = l->acceleration;
     out->material = a->material;
-    out->radius = shape_bounding_radius(&l->shape);
+    out->radius = l->radius;
 }
 
 static mat3 articulated_actor_inverse_mass(const actor *a, int index, vec3 point)
@@ -349,8 +252,9 @@ const actor_class actor_articulated = {
     .destroy = articulated_actor_destroy,
     .body_count = articulated_actor_body_count,
     .body_shape = articulated_actor_body_shape,
-    .step = articulated_actor_step,
+    .step = articulated_mover_step,
     .body_state = articulated_actor_body_state,
     .inverse_mass = articulated_actor_inverse_mass,
     .energy = articulated_actor_energy,
+    .mover = &articulated_mover,
 };

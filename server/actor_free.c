@@ -296,11 +296,6 @@ static void free_rest(actor *a)
     a->acceleration = (twist){0};
 }
 
-static vec3 free_velocity(const actor *a, vec3 point)
-{
-    return twist_at((twist){a->velocity, a->spin}, a->at, point);
-}
-
 /* What it went through in this step is the best guess for the time until the next. */
 static vec3 guess(vec3 now, vec3 before, double dt, double radius)
 {
@@ -334,7 +329,6 @@ static const mover_class free_mover = {
     .correct = free_correct,
     .rest = free_rest,
     .speed = free_speed,
-    .velocity = free_velocity,
     .accept = free_accept,
 };
 

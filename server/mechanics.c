@@ -192,7 +192,7 @@ static int propose(mechanics *m, mover_step step)
 static void find_rows(mechanics *m, const mover_step *step)
 {
     for (int i = 0; i < WAKES; i++) {
-        if (mechanics_find_rows(m, step->dt) == 0)
+        if (mechanics_find_rows(m) == 0)
             return;
         (void)propose(m, *step);
     }
@@ -210,7 +210,7 @@ static void solve_and_prove(mechanics *m, double dt)
         mark(m, MECHANICS_PROVE);
         if (is_free)
             return;
-        if (round == ROUNDS - 1 || mechanics_add_found(m, dt, round) == 0)
+        if (round == ROUNDS - 1 || mechanics_add_found(m, round) == 0)
             break;
         mark(m, MECHANICS_ROWS);
     }
@@ -218,8 +218,19 @@ static void solve_and_prove(mechanics *m, double dt)
     mark(m, MECHANICS_PROVE);
 }
 
+static void tell_struck(mechanics *m)
+{
+    for (int i = 0; i < m->contact_count; i++)
+        for (int k = 0; k < 2; k++) {
+            const member *b = &m->members[m->contact_members[i][k]];
+            if (b->class->strike && vec3_length_squared(m->contacts[i].impulse) > 0)
+                b->class->strike(b->actor, m->contact_links[i][k]);
+        }
+}
+
 static void accept(mechanics *m, double dt)
 {
+    tell_struck(m);
     for (int i = 0; i < m->count; i++) {
         member *b = &m->members[i];
         if (!b->has_proposed)

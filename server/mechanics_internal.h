@@ -58,7 +58,7 @@ struct mechanics {
     int *block_member;
     int block_count;
     qp_contact contacts[CONTACTS_MAX];
-    int contact_members[CONTACTS_MAX][2];
+    int contact_members[CONTACTS_MAX][2], contact_links[CONTACTS_MAX][2];
     int contact_count;
     vec3 *columns; /* 2 freedom_max per contact */
     qp_bound *bounds;
@@ -79,10 +79,10 @@ struct mechanics {
 
 /* Looks for feature pairs between what moves and what is near it; fills contacts. Returns how many
  * sleepers were woken: then the search must be made again with their proposals. */
-int mechanics_find_rows(mechanics *m, double dt);
+int mechanics_find_rows(mechanics *m);
 
 /* Contacts that the proof found, as further rows. Returns how many. */
-int mechanics_add_found(mechanics *m, double dt, int round);
+int mechanics_add_found(mechanics *m, int round);
 
 /* --- mechanics_solve.c --- */
 

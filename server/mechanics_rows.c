@@ -2,14 +2,17 @@
  * the way. */
 #include "server/mechanics_internal.h"
 
-/* Features nearer than this, and what the step may travel, become rows. */
+/* Features nearer than this, and what the step may travel, become rows, if they are not much
+ * farther than the nearest of the two links. What that leaves out is left to the proof. */
 static const double base_reach = 3e-4; /* m */
-static const double reach_max = 4e-3;  /* m; what is faster is left to the proof */
+static const double reach_max = 4e-3;  /* m */
+static const double base_band = 1e-4;  /* m */
+static const double band_max = 4e-4;   /* m */
 
 /* A sleeper is woken by what comes nearer than this. */
 static const double wake_gap = 2 * REST_GAP;
 
-enum { ROWS_WORK = 60000, FOUND_PER_PAIR = 4, FOUND_KIND = 16 };
+enum { ROWS_WORK = 30000, FOUND_PER_PAIR = 4, FOUND_KIND = 16 };
 
 /* --- one row ------------------------------------------------------------------------------------
  */
@@ -92,8 +95,10 @@ static bool add_row(mechanics *m, const place *p)
                       .normal = p->normal,
                       .clearance = room < 0 ? m->recover_share * room : room,
                       .mu = a->friction > b->friction ? a->friction : b->friction};
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2; k++) {
         m->contact_members[m->contact_count][k] = p->members[k];
+        m->contact_links[m->contact_count][k] = p->link[k];
+    }
     for (int k = 0; k < 2; k++)
         put_point(m, k, p->link[k], p->point, c);
     m->contact_count++;
@@ -103,24 +108,41 @@ static bool add_row(mechanics *m, const place *p)
 /* --- at the start of the step -------------------------------------------------------------------
  */
 
-static double reach_of(const member *a, const member *b, double dt)
+/* Bound of how far any point of the second link goes in the step, seen from the first. */
+static double travel_of(const ccd_near_pair *pair, const member *a, const member *b)
 {
-    double speed = a->class->speed(a->actor) + b->class->speed(b->actor);
-    double reach = base_reach + 1.5 * dt * speed;
-    return reach < reach_max ? reach : reach_max;
+    rigid relative[2];
+    for (int t = 0; t < 2; t++) {
+        rigid from = ccd_body_part_at(a->body, pair->part[0], t);
+        rigid to = ccd_body_part_at(b->body, pair->part[1], t);
+        rigid back = rigid_inverse(&from);
+        relative[t] = rigid_compose(&back, &to);
+    }
+    const obb *box = &b->surfaces[pair->link[1]].tree->nodes[0].box;
+    double turn = 0;
+    for (int i = 0; i < 9; i++) {
+        double d = relative[1].rotation.m[i / 3][i % 3] - relative[0].rotation.m[i / 3][i % 3];
+        turn += d * d;
+    }
+    return vec3_distance(rigid_apply(&relative[0], box->centre),
+                         rigid_apply(&relative[1], box->centre)) +
+           sqrt(turn) * box->radius;
 }
 
-static int find_features(mechanics *m, const ccd_near_pair *pair, double reach, int64_t *work)
+static int find_features(mechanics *m, const ccd_near_pair *pair, int64_t *work)
 {
+    const member *both[2] = {&m->members[pair->body[0]], &m->members[pair->body[1]]};
+    double travel = travel_of(pair, both[0], both[1]);
+    double reach = fmin(base_reach + 1.5 * travel, reach_max);
+    double band = fmin(base_band + 0.1 * travel, band_max);
     const near_surface *surface[2];
     rigid at[2];
     for (int k = 0; k < 2; k++) {
-        const member *b = &m->members[pair->body[k]];
-        surface[k] = &b->surfaces[pair->link[k]];
-        at[k] = ccd_body_part_at(b->body, pair->part[k], 0);
+        surface[k] = &both[k]->surfaces[pair->link[k]];
+        at[k] = ccd_body_part_at(both[k]->body, pair->part[k], 0);
     }
     int count =
-        near_features_find(surface[0], &at[0], surface[1], &at[1], reach, work, m->features);
+        near_features_find(surface[0], &at[0], surface[1], &at[1], reach, band, work, m->features);
     return near_features_thin(m->features, count, CONTACTS_PER_GROUP);
 }
 
@@ -141,12 +163,12 @@ static bool is_of_interest(const member *a, const member *b)
     return is_one_awake || is_one_nudged;
 }
 
-static int look_at_pair(mechanics *m, const ccd_near_pair *pair, double dt, int64_t *work)
+static int look_at_pair(mechanics *m, const ccd_near_pair *pair, int64_t *work)
 {
     const member *a = &m->members[pair->body[0]], *b = &m->members[pair->body[1]];
     if (!is_of_interest(a, b))
         return 0;
-    int count = find_features(m, pair, reach_of(a, b, dt), work), woken = 0;
+    int count = find_features(m, pair, work), woken = 0;
     for (int i = 0; i < count; i++) {
         const near_feature *f = &m->features[i];
         place p = {.members = {pair->body[0], pair->body[1]},
@@ -162,7 +184,7 @@ static int look_at_pair(mechanics *m, const ccd_near_pair *pair, double dt, int6
     return woken;
 }
 
-int mechanics_find_rows(mechanics *m, double dt)
+int mechanics_find_rows(mechanics *m)
 {
     ccd_counters counters = {0};
     int64_t work = ROWS_WORK;
@@ -173,7 +195,7 @@ int mechanics_find_rows(mechanics *m, double dt)
     int count = ccd_scene_near(m->scene, base_reach, m->near, NEAR_PAIRS_MAX, &counters);
     bool is_cut = count > NEAR_PAIRS_MAX;
     for (int i = 0; i < count && i < NEAR_PAIRS_MAX && work > 0; i++)
-        woken += look_at_pair(m, &m->near[i], dt, &work);
+        woken += look_at_pair(m, &m->near[i], &work);
     m->counts.rows_cut += is_cut || work <= 0;
     return woken;
 }
@@ -215,10 +237,9 @@ static bool add_contact(mechanics *m, const ccd_finding *f, const ccd_contact *c
     return add_row(m, &p);
 }
 
-int mechanics_add_found(mechanics *m, double dt, int round)
+int mechanics_add_found(mechanics *m, int round)
 {
     int added = 0;
-    (void)dt;
     for (int i = 0; i < m->found.count; i++) {
         const ccd_finding *f = &m->found.list[i];
         for (int k = 0; k < 2; k++)

@@ -60,7 +60,7 @@ static void lift(mechanics *m)
         b->freedom = b->class->freedom(b->actor);
         mechanics_tell(b);
     }
-    (void)mechanics_find_rows(m, no_time);
+    (void)mechanics_find_rows(m);
     if (m->contact_count > 0)
         mechanics_solve(m, second);
     for (int i = 0; i < m->count; i++) {

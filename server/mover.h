@@ -59,6 +59,9 @@ typedef struct mover_class {
     /* The coordinates of the step with dv added to the velocities. */
     void (*correct)(struct actor *a, const double *dv, double dt, double *q1);
 
+    /* A link is in a contact that pushes. May be NULL. */
+    void (*strike)(struct actor *a, int link);
+
     /* Stop, until the next propose. */
     void (*rest)(struct actor *a);
 
@@ -67,7 +70,7 @@ typedef struct mover_class {
     /* m/s: no point of it is faster. */
     double (*speed)(const struct actor *a);
 
-    /* Bodies that are not pushed: velocity of a point during the step. */
+    /* Bodies that are not pushed (others: NULL): velocity of a point during the step. */
     vec3 (*velocity)(const struct actor *a, vec3 point);
 
     /* The step ends at q, `share` (0..1) of the way to what was asked for; dv (NULL: none) was
