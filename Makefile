@@ -270,6 +270,10 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(LIBRARY)
 	$(CC) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(LDLIBS)
 
 # --- long runs and pictures: tests/campaign/*.sh, tests/figures/figure_*.c ------------------------
+CAMPAIGN_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/campaign/*.c))
+$(CAMPAIGN_PROGRAMS): $(BUILD)/tests/campaign/%: $(BUILD)/tests/campaign/%.o $(TEST_SUPPORT) $(LIBRARY)
+	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_SUPPORT) $(LIBRARY) $(TEST_LIBS) $(LDLIBS)
+test-programs: $(CAMPAIGN_PROGRAMS)
 campaign: deps
 	@$(MAKE) --no-print-directory programs test-programs
 	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(wildcard tests/campaign/*.sh)

@@ -81,6 +81,11 @@ void hand_destroy(hand *h)
     free(h);
 }
 
+const proxy *hand_proxy(const hand *h)
+{
+    return &h->proxy;
+}
+
 /* --- commands ----------------------------------------------------------------------------------*/
 
 HR_RT static void set_parameter(hand *h, uint32_t key, double value)

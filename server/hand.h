@@ -30,4 +30,7 @@ HR_RT void hand_tick(hand *h, tick_record *record);
 /* What the world needs to know of the tick just done. */
 HR_RT void hand_tool(const hand *h, const tick_record *record, tool_sample *out);
 
+/* What the hand feels, for people and tests: valid until the next call on the hand. */
+const struct proxy *hand_proxy(const hand *h);
+
 #endif

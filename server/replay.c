@@ -21,6 +21,8 @@ typedef struct replay {
     replay_result *out;
     bool has_own_world; /* frames come from the stage's world, not from the recording */
     side_world world;
+    const replay_observer *observer;
+    replay_follow *follow; /* where there is an observer */
     trace *output;
     uint32_t next[TRACE_KIND_COUNT][HANDS_MAX]; /* number that should come next on a channel */
     int64_t first_ns, last_ns;
@@ -146,6 +148,12 @@ static void replay_tick(replay *p, const tick_record *recorded)
     if (p->has_own_world)
         hand_tool(p->stage->hands[index], &computed, &p->world.tools[index]);
     compare(p, recorded, &computed);
+    if (p->follow) {
+        tool_sample tool;
+        hand_tool(p->stage->hands[index], &computed, &tool);
+        replay_follow_tool(p->follow, &tool);
+        p->observer->tick(p->observer->context, p->stage, p->follow, &computed);
+    }
     computed.lateness_ns = recorded->lateness_ns;
     computed.compute_ns = recorded->compute_ns;
     computed.device_ns = recorded->device_ns;
@@ -173,6 +181,8 @@ static void feed(replay *p, const trace_message *m)
     case TRACE_FRAME:
         if (!p->has_own_world && m->hand < p->stage->hand_count) {
             hand_frame(p->stage->hands[m->hand], &m->frame);
+            if (p->follow)
+                replay_follow_frame(p->follow, &m->frame);
             trace_push_frame(p->output, m->arrival_tick, &m->frame);
         }
         return;
@@ -255,6 +265,12 @@ static hr_status prepare(replay *p, const trace_reader *r, const replay_options 
     p->world.period_ns = 1000000000 / p->stage->settings.world.rate_hz;
     p->world.time_ns = (int64_t)trace_number(r, TRACE_RUN, "start_ns", 0);
     p->world.planned_ns = p->world.time_ns + p->world.period_ns;
+    p->observer = options->scene ? NULL : options->observer;
+    if (p->observer)
+        p->follow = replay_follow_create(p->stage->world, p->stage->hand_count,
+                                         p->stage->settings.world.rate_hz);
+    if (p->observer && !p->follow)
+        return error_set(error, HR_ERR_MEMORY, "no memory to follow the world");
     return options->output ? open_output(p, r, options->output, error) : HR_OK;
 }
 
@@ -284,6 +300,7 @@ hr_status replay_run(const char *path, const replay_options *options, replay_res
             out->duration_s =
                 (double)(p->last_ns - p->first_ns) * 1e-9 + 1.0 / p->stage->settings.servo.rate_hz;
         out->is_complete = trace_is_complete(r);
+        out->world_off = p->follow ? p->follow->off : 0;
         status = trace_close(p->output, &reason);
         p->output = NULL;
     }
@@ -291,6 +308,7 @@ hr_status replay_run(const char *path, const replay_options *options, replay_res
         error_set(error, status, "%s: %s", path, reason.text);
     if (p) {
         trace_close(p->output, NULL);
+        free(p->follow);
         replay_clear(p->stage);
     }
     free(p);

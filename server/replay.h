@@ -7,13 +7,25 @@
 #include "config/config.h"
 #include "config/scene.h"
 #include "server/hand.h"
+#include "server/replay_follow.h"
 #include "server/trace_read.h"
 #include "server/world.h"
+
+typedef struct replay_stage replay_stage;
+
+/* Watches a recording being run again as it was recorded: sees every tick just computed, with the
+ * world moved along. */
+typedef struct replay_observer {
+    void (*tick)(void *context, const replay_stage *stage, const replay_follow *world,
+                 const tick_record *computed);
+    void *context;
+} replay_observer;
 
 typedef struct replay_options {
     const char *scene;  /* another scene, by name or path: its world runs beside the hands, and the
                          * recorded frames are not used. NULL: as recorded */
     const char *output; /* where the new run is recorded; NULL: nowhere */
+    const replay_observer *observer; /* NULL: none; not together with `scene` */
 } replay_options;
 
 /* Where a recomputed tick first differs from the recorded one. */
@@ -40,6 +52,7 @@ typedef struct replay_result {
     bool is_complete; /* the recording has its footer and no damage */
     bool has_gap;     /* records are missing before gap_tick: what follows cannot be compared */
     uint64_t gap_tick;
+    double world_off; /* m, where there is an observer: see replay_follow.off */
 } replay_result;
 
 /* Verifying ends at the first gap: the state after it is not known. HR_ERR_FORMAT and others where
@@ -48,7 +61,7 @@ HR_MUST_USE hr_status replay_run(const char *path, const replay_options *options
                                  replay_result *out, hr_error *error);
 
 /* The hands, the world and the settings of a recording. */
-typedef struct replay_stage {
+struct replay_stage {
     config settings;
     scene scene;
     world *world;
@@ -56,7 +69,7 @@ typedef struct replay_stage {
     device_description devices[HANDS_MAX];
     int hand_count;
     char folder[64]; /* attached files that are not on this machine any more; removed at the end */
-} replay_stage;
+};
 
 /* scene: NULL for the recorded one. NULL and a message on failure. Release with replay_clear. */
 replay_stage *replay_build(const trace_reader *r, const char *scene, hr_error *error);
