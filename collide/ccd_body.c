@@ -279,9 +279,9 @@ static void begin_step(ccd_body *body)
 {
     for (int i = 0; i < body->dirty_count; i++)
         body->nodes[body->dirty[i]].is_dirty = false;
+    body->interval += body->dirty_count > 0; /* a body that stayed at rest keeps what it knows */
     body->dirty_count = 0;
     body->step++;
-    body->interval++;
 }
 
 /* One joint of the step; a joint that stays where it is stays out of the dirty set. */
@@ -366,6 +366,8 @@ void ccd_body_stop(ccd_body *body, double t)
 
 void ccd_body_enclose(ccd_body *body, double middle, double half, ccd_counters *counters)
 {
+    if (body->dirty_count == 0) /* what was found for a body at rest holds at all times */
+        return;
     body->interval++;
     for (int i = 0; i < body->dirty_count; i++) {
         int node = body->dirty[i];

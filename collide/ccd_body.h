@@ -21,6 +21,7 @@ typedef struct ccd_counters {
     int64_t node_updates;  /* dirty nodes recomputed, per interval */
     int64_t world_updates; /* transforms toward the world or a common ancestor */
     int64_t box_tests;     /* pairs of oriented boxes over an interval */
+    int64_t sweep_tests;   /* pairs of boxes of whole bodies */
     int64_t broad_tests;   /* pairs of boxes of the assembly trees */
     int64_t time_splits;
     int64_t triangle_tests;

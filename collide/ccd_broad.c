@@ -78,11 +78,13 @@ bool ccd_broad_phase(ccd_search *s)
 {
     ccd_scene *scene = s->scene;
     scene->pair_count = 0;
+    ccd_sweep_bodies(s);
     for (int i = 0; i < scene->body_count; i++) {
         int root_i = ccd_body_tree(scene->bodies[i])->root;
         if (!within(s, i, root_i))
             return false;
-        for (int j = i + 1; j < scene->body_count; j++) {
+        for (int j = ccd_scene_next_meeting(scene, i, i); j >= 0;
+             j = ccd_scene_next_meeting(scene, i, j)) {
             int root_j = ccd_body_tree(scene->bodies[j])->root;
             if (ccd_scene_is_settled(scene, i, j))
                 continue;

@@ -29,7 +29,11 @@ typedef struct ccd_candidate {
     triangle_contact contact; /* time: in steps */
 } ccd_candidate;
 
-enum { CCD_DEPTH_MAX = 192, CCD_CANDIDATES_MAX = 1024 };
+enum {
+    CCD_DEPTH_MAX = 192,
+    CCD_CANDIDATES_MAX = 1024,
+    CCD_BODY_WORDS = (CCD_BODIES_MAX + 63) / 64
+};
 
 struct ccd_scene {
     int body_count;
@@ -37,6 +41,10 @@ struct ccd_scene {
     int first_link[CCD_BODIES_MAX + 1];               /* links of all bodies numbered through */
     uint8_t *dropped;                                 /* link_total x link_total */
     int64_t apart[CCD_BODIES_MAX][CCD_BODIES_MAX][2]; /* place numbers at which proven apart */
+    double apart_separation;          /* m, the least for which all of that was proven */
+    motion_box boxes[CCD_BODIES_MAX]; /* of the step, with what they keep clear */
+    int32_t order[CCD_BODIES_MAX];    /* along the axis of the last sweep */
+    uint64_t meets[CCD_BODIES_MAX][CCD_BODY_WORDS]; /* bit b of a, a < b: the boxes overlap */
     double enclosed[CCD_BODIES_MAX][2]; /* start and end of each body's last enclosure */
     int pair_room, item_room;
     ccd_pair *pairs;
@@ -72,6 +80,12 @@ static inline double ccd_separation(const ccd_search *s, int body_a, int body_b)
 
 /* Two bodies at rest that were proven apart where they are: nothing to do. */
 bool ccd_scene_is_settled(const ccd_scene *scene, int body_a, int body_b);
+
+/* Fills scene->meets on the interval that the bodies were enclosed on. */
+void ccd_sweep_bodies(ccd_search *search);
+
+/* The next body above `after` that `body` may meet, or -1; only those above it are listed. */
+int ccd_scene_next_meeting(const ccd_scene *scene, int body, int after);
 
 /* Fills scene->pairs with what may touch on the interval that the bodies were enclosed on. False
  * when there is no more room. */

@@ -73,6 +73,7 @@ int ccd_scene_add(ccd_scene *s, ccd_body *body)
     free(s->dropped);
     s->dropped = dropped;
     s->bodies[number] = body;
+    s->order[number] = number;
     s->body_count++;
     s->first_link[s->body_count] = after;
     for (int b = 1; b < m->body_count; b++)
@@ -124,15 +125,27 @@ bool ccd_scene_is_settled(const ccd_scene *s, int a, int b)
            s->apart[a][b][1] == ccd_body_place_number(s->bodies[b]);
 }
 
+/* What was proven for a smaller separation does not hold for this one. */
+static void begin_proof(ccd_scene *s, const ccd_limits *limits)
+{
+    if (limits->separation > s->apart_separation)
+        memset(s->apart, 0, sizeof s->apart);
+    s->apart_separation = limits->separation;
+}
+
 /* After a step that proved [0, toc) free: what did not move is apart for good. */
 static void settle(ccd_scene *s)
 {
-    for (int a = 0; a < s->body_count; a++)
-        for (int b = a + 1; b < s->body_count; b++)
-            if (is_still(s, a) && is_still(s, b)) {
-                s->apart[a][b][0] = ccd_body_place_number(s->bodies[a]);
-                s->apart[a][b][1] = ccd_body_place_number(s->bodies[b]);
-            }
+    for (int a = 0; a < s->body_count; a++) {
+        if (!is_still(s, a))
+            continue;
+        for (int b = ccd_scene_next_meeting(s, a, a); b >= 0; b = ccd_scene_next_meeting(s, a, b)) {
+            if (!is_still(s, b))
+                continue;
+            s->apart[a][b][0] = ccd_body_place_number(s->bodies[a]);
+            s->apart[a][b][1] = ccd_body_place_number(s->bodies[b]);
+        }
+    }
 }
 
 static void enclose_body(ccd_search *s, int body, double start, double end)
@@ -387,6 +400,7 @@ hr_status ccd_step(ccd_scene *scene, const ccd_limits *limits, ccd_result *out)
     out->contact_count = 0;
     out->counters = (ccd_counters){0};
     ccd_search s = new_search(scene, limits, &out->counters);
+    begin_proof(scene, limits);
     begin_search(&s);
     out->pair_count = scene->pair_count;
     for (int i = 0; i < scene->pair_count && !s.is_full; i++)
@@ -434,6 +448,7 @@ hr_status ccd_step_each(ccd_scene *scene, const ccd_limits *limits, ccd_findings
     out->count = out->contact_count = 0;
     out->counters = (ccd_counters){0};
     ccd_search s = new_search(scene, limits, &out->counters);
+    begin_proof(scene, limits);
     begin_search(&s);
     out->pair_count = scene->pair_count;
     out->is_cut_short = s.is_full;
