@@ -480,6 +480,48 @@ static void phi_is_symmetric_and_positive_in_every_node(void **state)
     }
 }
 
+/* The joins for processors with AVX give the same bits as the plain ones: what a machine computes
+ * another one replays. */
+static void both_kinds_of_joins_give_the_same_bits(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(42);
+#if JOIN_HAS_AVX
+    if (!__builtin_cpu_supports("avx"))
+        skip();
+#endif
+    for (int round = 0; round < test_effort(10); round++) {
+        scene s = {0};
+        scene_make(&s, &r, 30, 3, round % 2, (assembly_options){0});
+        scene_push(&s, &r, 0.4);
+        articulated_accelerate(s.body);
+        const articulated *a = s.body;
+        for (int i = 0; i < a->active_count; i++) {
+            int n = a->active[i];
+            const assembly_node *from = &a->tree.nodes[n];
+            const join_joint *j = &a->nodes[n].join;
+            const join_data *left = &a->joins[from->child[0]], *right = &a->joins[from->child[1]];
+            const art_part *part = &a->parts[from->joint];
+            join_data plain = a->joins[n], wide = a->joins[n];
+            vec6 forces[2][4];
+            double qdd[2][6];
+            memset(forces, 0, sizeof forces);
+            memset(qdd, 0, sizeof qdd);
+            join_factor_plain(j, left, right, &plain);
+            join_bias_plain(j, left, right, &part->coriolis, a->total_tau + part->v, &plain);
+            vec6 f = join_solve_plain(j, &plain, qdd[0], forces[0], forces[0] + 2);
+            join_factor_avx(j, left, right, &wide);
+            join_bias_avx(j, left, right, &part->coriolis, a->total_tau + part->v, &wide);
+            vec6 g = join_solve_avx(j, &wide, qdd[1], forces[1], forces[1] + 2);
+            assert_memory_equal(&plain, &wide, sizeof plain);
+            assert_memory_equal(&f, &g, sizeof f);
+            assert_memory_equal(qdd[0], qdd[1], sizeof qdd[0]);
+            assert_memory_equal(forces[0], forces[1], sizeof forces[0]);
+        }
+        scene_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,6 +539,7 @@ int main(void)
         cmocka_unit_test(floating_bodies_fall_freely),
         cmocka_unit_test(bodies_accelerate_as_their_joints_say),
         cmocka_unit_test(phi_is_symmetric_and_positive_in_every_node),
+        cmocka_unit_test(both_kinds_of_joins_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
