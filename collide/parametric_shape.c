@@ -4,9 +4,9 @@
 
 #include "collide/witness_glide.h"
 
-/* Faces whose boxes are looked at in every fourth tick for a stretch of surface that is not
- * followed yet; the first one in reach is looked at closely. */
-enum { PROBES = 16, PROBE_EVERY = 4 };
+/* Faces whose boxes are looked at in every third tick for a stretch of surface that is not followed
+ * yet, and how many of those in reach are looked at closely: the dozen around the hand in 18 ms. */
+enum { PROBES = 16, PROBE_EVERY = 3, CLOSE_PROBES = 2 };
 
 /* Two tracks whose feet agree to this share of the size are one, and so are two that are near and
  * whose planes differ by less than 3 degrees: the seam of a smooth surface. */
@@ -17,6 +17,9 @@ static const double same_plane = 0.9986;
 /* The upper half of the first track's flags remembers where the probing stopped; one bit of every
  * track's, that it is near enough to matter within this tick. */
 enum { CURSOR_SHIFT = 16, TRACK_IS_NEAR = 1u << 8 };
+
+/* Four bits more count the ticks that a track is on its way; then it gives up. */
+enum { AGE_SHIFT = 11, AGE_MASK = 15, AGE_MAX = 12 };
 
 /* Shares of the asked reach: beyond the first a side track is dropped, within the second it is
  * stepped in every round of the proxy (the proxy itself moves less than that in a tick). */
@@ -35,6 +38,7 @@ typedef struct reading {
     shape_contact contact;
     double distance;  /* m, of the track's point */
     bool has_arrived; /* that is the nearest one around: the contact holds */
+    bool is_lost;     /* it will not arrive any more */
 } reading;
 
 HR_RT static witness_place place_of(const witness_body *b, const shape_track *t)
@@ -94,6 +98,7 @@ HR_RT static void step_track(const witness_body *b, const shape_track *from, vec
     if (!is_usual)
         feature = step_anywhere(b, from, point, &foot);
     const witness_touch *t = &foot.touch;
+    uint32_t age = (from->flags >> AGE_SHIFT & AGE_MASK) + 1u;
     out->track = (shape_track){feature, track_flags(t, b->size), foot.x[0], foot.x[1]};
     out->contact = (shape_contact){.point = foot.p,
                                    .normal = t->normal,
@@ -104,6 +109,9 @@ HR_RT static void step_track(const witness_body *b, const shape_track *from, vec
     out->distance = sqrt(t->gap * t->gap + t->slope * t->slope);
     out->has_arrived =
         t->slope < root_share * b->size && !(out->track.flags & SHAPE_TRACK_DEGRADED);
+    out->is_lost = !out->has_arrived && age > AGE_MAX;
+    if (!out->has_arrived)
+        out->track.flags |= (age & AGE_MASK) << AGE_SHIFT;
 }
 
 /* Nearest first, after them what is still on its way. */
@@ -143,7 +151,7 @@ HR_RT static int keep_distinct(reading *r, int count, double reach, double size)
 {
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        bool is_kept = i == 0 || fabs(r[i].contact.gap) < keep_reach * reach;
+        bool is_kept = i == 0 || (fabs(r[i].contact.gap) < keep_reach * reach && !r[i].is_lost);
         for (int k = 0; k < kept && is_kept; k++)
             is_kept = is_second_surface(&r[k], &r[i], size);
         if (is_kept)
@@ -217,7 +225,7 @@ HR_RT static const body_sample *find_valley(const parametric_body *body, int fac
     return best;
 }
 
-/* The broad phase: in every fourth tick the next face whose box is in reach; its nearest valley
+/* The broad phase: in every third tick the next faces whose boxes are in reach; the nearest valley
  * that nobody follows gets a track, one at a time. Returns the new count. */
 HR_RT static int spawn(const witness_body *b, vec3 point, double reach, uint32_t *cursor,
                        reading *r, int count)
@@ -227,14 +235,16 @@ HR_RT static int spawn(const witness_body *b, vec3 point, double reach, uint32_t
     bool is_turn = *cursor % PROBE_EVERY == 0 && r[count - 1].has_arrived;
     uint32_t next = *cursor / PROBE_EVERY;
     *cursor = (*cursor + 1u) % (PROBE_EVERY * faces);
-    for (uint32_t i = 0; is_turn && i < PROBES && i < faces; i++) {
+    int close = 0;
+    for (uint32_t i = 0; is_turn && close < CLOSE_PROBES && i < PROBES && i < faces; i++) {
         int face = (int)((next + i) % faces);
         *cursor = PROBE_EVERY * ((uint32_t)(face + 1) % faces) + 1u;
         if (box_distance(&body->faces[face], point) > reach)
             continue;
         const body_sample *s = find_valley(body, face, point, reach, r, count);
+        close++;
         if (!s)
-            return count;
+            continue;
         shape_track t = {parametric_feature(WITNESS_FACE, face), 0, s->u, s->v};
         step_track(b, &t, point, &r[count]);
         return count + 1;

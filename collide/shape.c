@@ -154,6 +154,13 @@ void shape_seed(const shape *s, vec3 point, double reach, shape_tracker *out)
     }
 }
 
+HR_RT bool shape_is_closed(const shape *s)
+{
+    if (s->kind == SHAPE_PARAMETRIC)
+        return s->surface->is_closed;
+    return s->kind != SHAPE_MESH || s->mesh->is_closed;
+}
+
 double shape_bounding_radius(const shape *s)
 {
     switch (s->kind) {

@@ -52,7 +52,8 @@ typedef struct shape_tracker {
     uint32_t track_count;
     uint32_t flags;     /* all tracks together */
     vec3 searched_at;   /* m, shape frame: where a mesh's surroundings were searched last */
-    double search_room; /* m: how far from there they are still known */
+    double search_room; /* m: how far from there they are still known; without a track, the radius
+                           of the empty ball around there */
     shape_track tracks[SHAPE_TRACKS_MAX];
 } shape_tracker;
 
@@ -84,6 +85,9 @@ HR_RT int shape_follow(const shape *s, shape_tracker *tracker, vec3 point, vec3 
  * then starts next to its answer. Optional. */
 HR_RT void shape_predict(const shape *s, shape_tracker *tracker, const shape_contact *contacts,
                          int count, vec3 step);
+
+/* True if it has an inside: elsewhere behind it is not in it. */
+HR_RT bool shape_is_closed(const shape *s);
 
 /* Smallest sphere around the shape's origin that holds it, m; infinite for a plane. */
 double shape_bounding_radius(const shape *s);

@@ -333,7 +333,10 @@ HR_RT static int search(const touch_mesh *m, shape_tracker *tracker, vec3 point,
     bool has_known = is_good(m, tracker);
     if (has_known)
         known = walk(m, (int)tracker->tracks[0].feature, point);
-    find_near(m, point, reach, has_known ? &known : NULL, &f);
+    /* a little farther than asked: nothing there is knowledge too */
+    find_near(m, point, reach + search_margin, has_known ? &known : NULL, &f);
+    double nearest = sqrt(f.feet[0].squared);
+    f.limit = fmin(f.limit, square(reach));
     while (count < room) {
         int best = next_nearest(m, point, &f, out, count);
         if (best < 0)
@@ -345,7 +348,7 @@ HR_RT static int search(const touch_mesh *m, shape_tracker *tracker, vec3 point,
             count = keep(tracker, &here, c, out, count);
     }
     tracker->searched_at = point;
-    tracker->search_room = 0.5 * search_margin;
+    tracker->search_room = count > 0 ? 0.5 * search_margin : fmin(nearest, reach + search_margin);
     return count;
 }
 
@@ -370,7 +373,10 @@ int shape_mesh_follow(const touch_mesh *m, shape_tracker *tracker, vec3 point, d
     room = room < SHAPE_TRACKS_MAX ? room : SHAPE_TRACKS_MAX;
     if (m->triangle_count == 0 || room <= 0)
         return 0;
-    bool has_left = !(vec3_distance(point, tracker->searched_at) <= tracker->search_room);
+    double moved = vec3_distance(point, tracker->searched_at);
+    if (tracker->track_count == 0 && moved + reach < tracker->search_room)
+        return 0; /* known to be empty so far around */
+    bool has_left = !(moved <= tracker->search_room);
     int count = 0;
     if (is_good(m, tracker) && !has_left)
         count = walk_all(m, tracker, point, reach, out, room);

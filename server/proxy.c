@@ -235,11 +235,14 @@ HR_RT static void seek(proxy *p, vec3 start, vec3 goal, double dt, search *s)
  * hand: it is not felt until the tool is clear of it. */
 HR_RT static void watch_gates(proxy *p, vec3 at, vec3 tool)
 {
-    double reach = p->radius + 2 * stride_m + vec3_distance(at, tool);
     for (int i = 0; i < p->body_count; i++) {
         proxy_body *b = &p->bodies[i];
+        double reach = p->radius + 2 * stride_m + vec3_distance(at, tool);
         if (!b->is_new && !b->is_jumping && !b->is_gated)
             continue;
+        /* deep inside, the surface is farther than any reach */
+        if (shape_is_closed(&p->shapes[b->shape]))
+            reach = (double)INFINITY;
         follow(p, b, tool, 0, reach);
         bool is_inside = b->contact_count > 0 && b->contacts[0].gap < p->radius - touch_m;
         if (!is_inside && vec3_distance(at, tool) > 0) {

@@ -178,6 +178,57 @@ static void the_blob_is_never_lost(void **state)
     }
 }
 
+/* A tool that wakes up deep inside a body, farther from its skin than any reach, is not pushed
+ * before it has left. */
+static void who_starts_inside_is_not_pushed(void **state)
+{
+    (void)state;
+    for (int radius = 0; radius < 2; radius++) {
+        touch_mesh *m = made(geodesic_blob(32), TOUCH_MESH_CREASE_RAD);
+        shape s = {.kind = SHAPE_MESH, .mesh = m};
+        proxy *p = calloc(1, sizeof *p);
+        contact_frame *f = calloc(1, sizeof *f);
+        proxy_init(p, &s, 1, 0.002 * radius, 1);
+        frame_of(f, 1);
+        (void)proxy_frame(p, f);
+        vec3 u = {0.6, 0, 0.8};
+        double surface = blob_radius(u);
+        for (int i = 0; i < 400; i++) {
+            vec3 tool = vec3_scale(0.001 + 1e-4 * i, u);
+            proxy_move(p, tool, 1000000LL * i, 1e-3);
+            assert_vec3_near(p->position, tool, 1e-12);
+            if (vec3_length(tool) < surface - 0.003)
+                assert_true(p->touch.flags & PROXY_GATED);
+        }
+        assert_false(p->touch.flags & PROXY_GATED);
+        for (int i = 0; i < 200; i++) /* and from outside it is felt again */
+            proxy_move(p, vec3_scale(0.041 - 1e-4 * i, u), 1000000LL * (400 + i), 1e-3);
+        assert_true(p->touch.count == 1);
+        free(p);
+        free(f);
+        touch_mesh_destroy(m);
+    }
+}
+
+/* Nothing within reach is remembered, and forgotten in time. */
+static void an_empty_surrounding_is_searched_once(void **state)
+{
+    (void)state;
+    touch_mesh *m = made(geodesic_sphere(16, 0.02), TOUCH_MESH_CREASE_RAD);
+    shape_tracker t = {0};
+    shape_contact c[SHAPE_TRACKS_MAX];
+    for (double x = 0.04; x > 0.0201; x -= 1e-4) {
+        shape_tracker fresh = {0};
+        shape_contact d[SHAPE_TRACKS_MAX];
+        int count = shape_mesh_follow(m, &t, (vec3){x, 0, 0}, 0.006, c, SHAPE_TRACKS_MAX);
+        assert_int_equal(count,
+                         shape_mesh_follow(m, &fresh, (vec3){x, 0, 0}, 0.006, d, SHAPE_TRACKS_MAX));
+        if (count == 0) /* the ball around where it was searched reaches this far */
+            assert_true(vec3_distance(t.searched_at, (vec3){x, 0, 0}) + 0.006 <= t.search_room);
+    }
+    touch_mesh_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +238,8 @@ int main(void)
         cmocka_unit_test(a_box_keeps_its_faces_flat_and_its_edges_sharp),
         cmocka_unit_test(a_corner_has_three_sides),
         cmocka_unit_test(the_blob_is_never_lost),
+        cmocka_unit_test(who_starts_inside_is_not_pushed),
+        cmocka_unit_test(an_empty_surrounding_is_searched_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

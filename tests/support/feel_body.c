@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "geometry/body_closest.h"
 #include "tests/support/rig.h"
 
 static const double pi = 3.14159265358979323846;
@@ -68,18 +69,33 @@ static double timed_tick(rig *r, vec3 position, bool is_paced)
 static void judge(const feel_path *p, const rig *r, vec3 u, double depth, feel_path_result *f,
                   vec3 *last_exact, vec3 last)
 {
-    vec3 exact = vec3_scale(stiffness * fmax(depth + p->tool_radius, 0), u);
+    vec3 exact = vec3_scale(stiffness * fmax(depth, 0), u);
     double away = vec3_distance(r->record.proxy, r->record.tool);
-    double wrong = vec3_distance(r->record.force, exact) / (stiffness * (0.002 + p->tool_radius));
+    double wrong = vec3_distance(r->record.force, exact) / (stiffness * 0.002);
     f->error += wrong * wrong;
     f->step = fmax(f->step, vec3_distance(r->record.force, last));
     f->ideal = fmax(f->ideal, vec3_distance(exact, *last_exact));
-    f->lost += away > 0.004 + p->tool_radius;
+    f->lost += away > 0.004;
     f->farthest = fmax(f->farthest, away);
     double distance = vec3_length(r->record.proxy);
     vec3 d = vec3_scale(1.0 / distance, r->record.proxy);
-    f->leak = fmax(f->leak, radius_at(p, d) - distance);
+    if (!p->is_blob)
+        f->leak = fmax(f->leak, radius + p->tool_radius - distance);
+    else
+        f->leak = fmax(f->leak, radius_at(p, d) - distance);
+    vec3 proxy = p->is_blob ? r->record.proxy : vec3_scale(radius + p->tool_radius, d);
+    if (depth > 0)
+        f->proxy_error = fmax(f->proxy_error, vec3_distance(r->record.proxy, proxy));
     *last_exact = exact;
+}
+
+/* How far a sphere is inside the body, by the proven nearest point. */
+static double inside(body_finder *finder, vec3 centre, double tool_radius)
+{
+    body_nearest nearest;
+    if (body_find_nearest(finder, centre, &nearest) != HR_OK)
+        return 1;
+    return tool_radius - nearest.distance;
 }
 
 feel_path_result feel_path_run(const feel_path *p)
@@ -97,10 +113,14 @@ feel_path_result feel_path_run(const feel_path *p)
     rig_start(&r);
     vec3 u = path_direction(0);
     rig_open_gate(&r, vec3_scale(outside, u));
-    double below = radius_at(p, u) - 0.002;
+    double below = radius_at(p, u) + p->tool_radius - 0.002;
     for (int i = 1; i <= entry; i++)
         rig_tick(&r, vec3_scale(outside - (outside - below) * i / entry, u));
 
+    int shapes;
+    body_finder *finder = p->is_blob && !p->times
+                              ? body_finder_create(world_shapes(r.world, &shapes)[0].surface)
+                              : NULL;
     double a = 0;
     vec3 last = r.record.force;
     vec3 last_exact = last;
@@ -109,11 +129,14 @@ feel_path_result feel_path_run(const feel_path *p)
         a += p->speed * dt / (radius_at(p, u) * path_rate(a));
         u = path_direction(a);
         double depth = p->is_tapping ? 0.003 * sin(2 * pi * 10 * i * dt) : 0.002;
-        double ns = timed_tick(&r, vec3_scale(radius_at(p, u) - depth, u), p->is_paced);
+        double height = radius_at(p, u) + p->tool_radius - depth;
+        double ns = timed_tick(&r, vec3_scale(height, u), p->is_paced);
         if (p->times)
             p->times[i] = ns;
         if (i > 100) {
             judge(p, &r, u, depth, &f, &last_exact, last);
+            if (finder && i % 20 == 0)
+                f.leak = fmax(f.leak, inside(finder, r.record.proxy, p->tool_radius));
             counted++;
         }
         last = r.record.force;
@@ -121,6 +144,7 @@ feel_path_result feel_path_run(const feel_path *p)
     }
     f.error = sqrt(f.error / counted);
     f.lost /= counted;
+    body_finder_destroy(finder);
     rig_stop(&r);
     return f;
 }

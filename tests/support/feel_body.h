@@ -9,7 +9,7 @@ typedef struct feel_path {
     const char *file;   /* of the body */
     double scale;       /* of its lengths */
     bool is_blob;       /* else a sphere of 24 mm */
-    bool is_tapping;    /* depth 3 mm sin at 10 Hz instead of 2 mm */
+    bool is_tapping;    /* depth of the tool's skin: 3 mm sin at 10 Hz instead of 2 mm */
     double speed;       /* m/s on the surface */
     double tool_radius; /* m */
     int ticks;
@@ -21,9 +21,11 @@ typedef struct feel_path_result {
     double error;    /* RMS of |force - exact| / |exact|; sphere only */
     double step;     /* N, largest change of force per tick */
     double ideal;    /* N, the same of the exact force; sphere only */
-    double lost;     /* share of ticks with the proxy over 4 mm (and the radius) from the tool */
+    double lost;     /* share of ticks with the proxy over 4 mm from the tool */
     double farthest; /* m, proxy from tool */
-    double leak;     /* m, how far inside the exact surface the proxy sphere ever was */
+    double leak; /* m, how far inside the exact surface the proxy sphere ever was; on the blob by
+                    the nearest point of the body, in every 20th tick that is not timed */
+    double proxy_error; /* m, proxy from where it must be while touching; sphere only */
 } feel_path_result;
 
 feel_path_result feel_path_run(const feel_path *path);
