@@ -48,6 +48,7 @@ static const field coupling_fields[] = {
     NUMBER(config_coupling, "witness_gain_per_s", witness_gain_per_s, 0, 8000),
     VECTOR(config_coupling, "scene_from_base_m", scene_from_base_m, -10, 10),
     NUMBER(config_coupling, "scale", scale, 0.01, 100),
+    YES_NO(config_coupling, "moves_bodies", moves_bodies),
 };
 static const field safety_fields[] = {
     NUMBER(config_safety, "max_force_n", max_force_n, 0, 50),
@@ -110,7 +111,7 @@ void config_default(config *out)
     memset(out, 0, sizeof(*out));
     out->servo = (config_servo){1000, 80, -1, false, 3, 0.010};
     out->world = (config_world){500, 0.050, 0.200, 0.020};
-    out->coupling = (config_coupling){3000, 2.0, 0, 0, {0, 0, 0}, 1};
+    out->coupling = (config_coupling){3000, 2.0, 0, 0, {0, 0, 0}, 1, true};
     out->safety = (config_safety){.max_force_n = 8,         /* below the Falcon's 9 N peak */
                                   .max_slew_n_per_s = 4000, /* 4 N per tick at 1 kHz */
                                   .max_speed_m_per_s = 1.5,

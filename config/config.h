@@ -34,6 +34,7 @@ typedef struct config_coupling {
     double witness_gain_per_s; /* K of the control law; 0: deadbeat */
     vec3 scene_from_base_m;    /* where the centre of the device's workspace is in the scene */
     double scale;              /* scene metres per device metre */
+    bool moves_bodies;         /* the servo moves pushed bodies itself between frames */
 } config_coupling;
 
 typedef struct config_safety {

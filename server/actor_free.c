@@ -192,25 +192,15 @@ static void set_inertia(actor *a)
             a->k[i][j] = i >= 3 && j >= 3 ? world.m[i - 3][j - 3] : i == j ? a->mass : 0;
 }
 
-/* The hand is a spring: as the body gives way within the step the force falls, by the stiffness of
- * the surface. Implicit in the step, so that light bodies stay calm: adds to the inertia and to the
- * impulse. */
-static void push(actor *a, const tool_sample *hand, double *impulse)
+/* The mean force of the hand over the step. How the body gives way meanwhile the servo has already
+ * taken into account (proxy_yield.h). */
+static void push(const actor *a, const tool_sample *hand, double *impulse)
 {
-    double size = vec3_length(hand->force), h = a->dt;
-    vec3 along = vec3_normalize_or(hand->force, (vec3){0, 0, 1});
-    vec3 moment = vec3_cross(vec3_sub(hand->point, a->at.origin), along);
-    double row[FREEDOM] = {along.x, along.y, along.z, moment.x, moment.y, moment.z};
-    double k = a->body.material.stiffness_n_per_m, d = a->body.material.damping_n_s_per_m;
-    double speed = vec3_dot(along, a->velocity) + vec3_dot(moment, a->spin);
-    double rest = size - (h * k + d) * speed;
-    if (!(rest > 0))
-        return;
-    for (int i = 0; i < FREEDOM; i++) {
-        impulse[i] += h * rest * row[i];
-        for (int j = 0; j < FREEDOM; j++)
-            a->k[i][j] += (h * d + h * h * k) * row[i] * row[j];
-    }
+    vec3 force = vec3_scale(a->dt, hand->force);
+    vec3 moment = vec3_cross(vec3_sub(hand->point, a->at.origin), force);
+    const double row[FREEDOM] = {force.x, force.y, force.z, moment.x, moment.y, moment.z};
+    for (int i = 0; i < FREEDOM; i++)
+        impulse[i] += row[i];
 }
 
 /* Solves k x = b; k is symmetric positive definite. b becomes x. */

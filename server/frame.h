@@ -68,6 +68,9 @@ typedef struct tool_sample {
     vec3 point;    /* m, world frame, where it does */
     uint32_t body_key;
     uint32_t is_touching;
+    uint32_t pushed_key; /* body that was pushed last, now or earlier; 0: none yet */
+    uint32_t reserved;
+    vec3 impulse; /* N s, world frame: put on that body since the hand came to it */
 } tool_sample;
 
 #endif

@@ -35,6 +35,8 @@ struct hand {
     int64_t frame_time_ns;
     uint32_t refused_bodies;  /* in the newest frame */
     vec3 wall;                /* N, of the last tick, as sent */
+    uint32_t pushed_key;      /* body that was pushed last */
+    vec3 impulse;             /* N s, world: put on that body since it was first touched */
     velocity_window speed[3]; /* m/s, base axes */
     vec3 velocity;            /* m/s, base frame */
     proxy proxy;
@@ -71,6 +73,7 @@ hand *hand_create(const config *settings, int index, const device_description *a
     for (int i = 0; i < 3; i++)
         velocity_window_init(&h->speed[i], noise);
     proxy_init(&h->proxy, shapes, shape_count, c->tool_radius_m, settings->world.stale_fade_s);
+    h->proxy.moves_bodies = settings->coupling.moves_bodies;
     h->client.hold_s = settings->safety.client_hold_s;
     h->client.fade_s = settings->safety.client_fade_s;
     return h;
@@ -289,6 +292,21 @@ HR_RT static void fill_record(hand *h, const safety_input *in, const safety_outp
     r->tracker_flags = t->flags;
 }
 
+/* What the surfaces give to the hand they take from the body. */
+HR_RT static void push_world(hand *h, uint64_t tick, double dt)
+{
+    const proxy *p = &h->proxy;
+    vec3 force = p->touch.body >= 0 ? vec3_negate(h->wall) : (vec3){0, 0, 0};
+    proxy_pushed(&h->proxy, tick, force, dt);
+    if (p->touch.body < 0)
+        return;
+    uint32_t key = p->bodies[p->touch.body].key;
+    if (key != h->pushed_key)
+        h->impulse = (vec3){0, 0, 0};
+    h->pushed_key = key;
+    h->impulse = vec3_add_scaled(h->impulse, dt, force);
+}
+
 HR_RT void hand_tick(hand *h, tick_record *r)
 {
     double dt = (double)r->elapsed_ns * 1e-9;
@@ -316,6 +334,7 @@ HR_RT void hand_tick(hand *h, tick_record *r)
     safety_output out;
     safety_apply(&h->safety, &in, &out);
     h->wall = vec3_sub(out.force, vec3_clamp_length(in.client, vec3_length(out.force)));
+    push_world(h, r->tick, dt);
     r->tool = tool;
     fill_record(h, &in, &out, r);
 }
@@ -330,7 +349,9 @@ HR_RT void hand_tool(const hand *h, const tick_record *record, tool_sample *out)
                          .tool = record->tool,
                          .velocity = vec3_scale(h->scale, h->velocity),
                          .rotation = h->has_sample ? h->sample.rotation : quat_identity(),
-                         .proxy = record->proxy};
+                         .proxy = record->proxy,
+                         .impulse = h->impulse,
+                         .pushed_key = h->pushed_key};
     if (t->body < 0)
         return;
     out->force = vec3_negate(h->wall);

@@ -68,30 +68,18 @@ static bool is_pushed(const actor *a)
     return true;
 }
 
-/* The hand is a spring on the limb: as the limb gives way within the step the force falls, by the
- * stiffness of the surface. Implicit in the step (f0 - H a), so that light limbs stay calm. */
-static void push_limb(actor *a, int body, const tool_sample *hand, double h)
+/* The mean force of the hand over the step, where it pushed. How the limb gives way meanwhile the
+ * servo has already taken into account (proxy_yield.h). */
+static void push_limb(actor *a, int body, const tool_sample *hand)
 {
-    double size = vec3_length(hand->force);
     pose at = pose_compose(a->world_from_base, articulated_body_pose(a->dynamics, body));
-    vec3 along = pose_rotate_inverse(at, vec3_normalize_or(hand->force, (vec3){0, 0, 1}));
+    vec3 force = pose_rotate_inverse(at, hand->force);
     vec3 arm = pose_apply_inverse(at, hand->point);
-    vec6 row = vec6_make(vec3_cross(arm, along), along);
-    double speed = vec6_dot(row, articulated_body_velocity(a->dynamics, body));
-    double k = a->material.stiffness, d = a->material.damping;
-    double rest = size - (h * k + d) * speed;
-    if (!(rest > 0))
-        return;
-    mat6 stiff;
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++)
-            stiff.m[i][j] = (h * d + h * h * k) * row.v[i] * row.v[j];
-    (void)articulated_add_coupling(a->dynamics, body, &stiff, vec6_scale(rest, row));
+    (void)articulated_add_wrench(a->dynamics, body, vec6_make(vec3_cross(arm, force), force));
 }
 
 /* The forces of the hands on the limbs that they touch. */
-static void push_limbs(actor *a, uint32_t first_key, const tool_sample *hands, int hand_count,
-                       double h)
+static void push_limbs(actor *a, uint32_t first_key, const tool_sample *hands, int hand_count)
 {
     articulated_clear_wrenches(a->dynamics);
     for (int i = 0; i < hand_count; i++) {
@@ -100,7 +88,7 @@ static void push_limbs(actor *a, uint32_t first_key, const tool_sample *hands, i
             index >= (uint32_t)a->limb_count || !vec3_is_finite(hands[i].force))
             continue;
         if (a->limbs[index].body > 0)
-            push_limb(a, a->limbs[index].body, &hands[i], h);
+            push_limb(a, a->limbs[index].body, &hands[i]);
     }
 }
 
@@ -133,14 +121,14 @@ static void propose(actor *a, const mover_step *step, double *q1)
     double h = step->dt / steps;
     articulated_set_step(a->dynamics, h);
     if (a->budget > 0 && (!a->has_started || step->time_ns >= a->next_choice_ns)) {
-        push_limbs(a, step->first_key, step->hands, step->hand_count, h);
+        push_limbs(a, step->first_key, step->hands, step->hand_count);
         choose_joints(a, step->first_key, step->hands, step->hand_count);
         a->next_choice_ns = step->time_ns + SELECT_NS;
     }
     a->has_started = true;
     memcpy(a->start, articulated_q(a->dynamics), size);
     for (int k = 0; k < steps; k++) {
-        push_limbs(a, step->first_key, step->hands, step->hand_count, h);
+        push_limbs(a, step->first_key, step->hands, step->hand_count);
         articulated_step(a->dynamics);
     }
     memcpy(a->end, articulated_q(a->dynamics), size);

@@ -188,14 +188,16 @@ HR_RT static vec3 follow_surface(const proxy *p, const search *s, vec3 goal, vec
     return count == 1 && held_by[0] == active ? next : moved;
 }
 
-/* The allowed step nearest to the wanted one. Where bodies leave no room the proxy goes no deeper
- * into any of them, but may leave: it is never held in a place that the hand has left. */
+/* The allowed step nearest to the wanted one. Where bodies leave no room (or only some far off,
+ * where nearly opposite planes meet) the proxy goes no deeper into any of them, but may leave: it
+ * is never held in a place that the hand has left. */
 HR_RT static vec3 step_toward(search *s, vec3 goal)
 {
     vec3 moved, wanted = vec3_sub(goal, s->at);
     planes *p = &s->planes;
     s->active_count = god_object_move(wanted, p->half, p->count, &moved, s->active);
-    if (s->active_count != HR_ERR_INFEASIBLE)
+    double far = 2 * (vec3_length(wanted) + stride_m);
+    if (s->active_count != HR_ERR_INFEASIBLE && vec3_length_squared(moved) <= far * far)
         return moved;
     s->is_squeezed = true;
     for (int i = 0; i < p->count; i++)

@@ -9,6 +9,7 @@
 #define SERVER_PROXY_H
 
 #include "server/frame.h"
+#include "server/proxy_yield.h"
 
 /* Above the shape_tracker flags in tick_record.tracker_flags. */
 enum {
@@ -35,9 +36,12 @@ typedef struct proxy_body {
     bool is_new;          /* not followed yet */
     bool is_jumping;      /* teleported by the newest frame */
     bool is_gated;        /* not felt until the tool is clear of it */
-    vec3 shift;           /* m, world: shown pose minus the motion's, fading */
-    vec3 turn;            /* rad, world: the same for its rotation */
-    pose now, before;     /* shown pose at this tick and at the last */
+    bool is_yielding;     /* pushes move it between frames */
+    body_yield yield;
+    vec3 replaced_slip; /* m, of the frame before, while is_corrected */
+    vec3 shift;         /* m, world: shown pose minus the motion's and the slip, fading */
+    vec3 turn;          /* rad, world: the same for its rotation */
+    pose now, before;   /* shown pose at this tick and at the last */
     shape_tracker tracker;
     vec3 followed; /* m, body frame: where the tracker was asked last */
     int contact_count;
@@ -64,6 +68,7 @@ typedef struct proxy {
     double radius;  /* m, of the tool */
     double horizon; /* s, how far a frame's motion is trusted */
     double friction_factor;
+    bool moves_bodies; /* pushed bodies give way between frames */
     bool is_placed;
     bool is_sticking;
     vec3 position; /* m, world */
@@ -71,6 +76,7 @@ typedef struct proxy {
     int body_count;
     proxy_body bodies[FRAME_BODIES_MAX];
     proxy_touch touch;
+    push_log pushes;
 } proxy;
 
 void proxy_init(proxy *p, const shape *shapes, int shape_count, double radius, double horizon);
@@ -84,6 +90,9 @@ HR_RT int proxy_frame(proxy *p, const contact_frame *frame);
 
 /* One tick: fills p->position and p->touch. */
 HR_RT void proxy_move(proxy *p, vec3 tool, int64_t time_ns, double dt);
+
+/* After the tick: the force (N, world) that it put on the touched body, as the world is told. */
+HR_RT void proxy_pushed(proxy *p, uint64_t tick, vec3 force, double dt);
 
 /* Body poses for the tick, and what new frames do to them: server/proxy_bodies.c. */
 HR_RT void proxy_advance_bodies(proxy *p, int64_t time_ns, double dt);

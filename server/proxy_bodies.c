@@ -43,7 +43,8 @@ HR_RT static void absorb_correction(proxy_body *b, int64_t time_ns, double horiz
 {
     pose shown = shifted(b, motion_at(&b->replaced, time_ns, horizon));
     pose next = motion_at(&b->motion, time_ns, horizon);
-    vec3 shift = vec3_sub(shown.origin, next.origin);
+    vec3 slipped = vec3_sub(b->replaced_slip, b->yield.slip);
+    vec3 shift = vec3_add(vec3_sub(shown.origin, next.origin), slipped);
     vec3 turn =
         quat_to_rotation_vector(quat_multiply(shown.rotation, quat_conjugate(next.rotation)));
     b->is_corrected = false;
@@ -67,6 +68,7 @@ HR_RT static void advance(proxy_body *b, int64_t time_ns, double dt, double hori
     }
     b->before = b->now;
     b->now = shifted(b, motion_at(&b->motion, time_ns, horizon));
+    b->now.origin = vec3_add(b->now.origin, b->yield.slip);
     if (b->is_new || b->is_jumping)
         b->before = b->now;
 }
@@ -77,13 +79,22 @@ HR_RT void proxy_advance_bodies(proxy *p, int64_t time_ns, double dt)
         advance(&p->bodies[i], time_ns, dt, p->horizon);
 }
 
+HR_RT static bool is_finite_matrix(mat3 m)
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++)
+        sum += m.m[i / 3][i % 3];
+    return isfinite(sum);
+}
+
 HR_RT static bool is_usable(const proxy *p, const frame_body *f)
 {
     return f->shape < (uint32_t)p->shape_count && pose_is_finite(f->world_from_body) &&
            vec3_is_finite(f->velocity.linear) && vec3_is_finite(f->velocity.angular) &&
            vec3_is_finite(f->acceleration.linear) && vec3_is_finite(f->acceleration.angular) &&
            isfinite(f->material.stiffness) && isfinite(f->material.damping) &&
-           isfinite(f->material.static_friction) && isfinite(f->material.kinetic_friction);
+           isfinite(f->material.static_friction) && isfinite(f->material.kinetic_friction) &&
+           is_finite_matrix(f->inverse_mass);
 }
 
 HR_RT static int find_body(const proxy *p, uint32_t key)
@@ -116,7 +127,36 @@ HR_RT static void drop_absent(proxy *p, const contact_frame *frame, uint32_t cou
     }
 }
 
-HR_RT static void take_body(proxy *p, const frame_body *f, int64_t time_ns)
+/* What the frame says about how the body gives way where the proxy is. */
+HR_RT static void take_yield(const proxy *p, proxy_body *b, const frame_body *f, uint64_t tool_tick)
+{
+    b->is_yielding = p->moves_bodies && (f->flags & FRAME_BODY_MOVED_BY_HAND);
+    if (!b->is_yielding) {
+        b->yield = body_yield_new();
+        return;
+    }
+    yield_frame seen = {.key = f->key,
+                        .tool_tick = tool_tick,
+                        .velocity = twist_at(f->velocity, f->world_from_body, p->position),
+                        .acceleration = twist_at(f->acceleration, f->world_from_body, p->position),
+                        .inverse_mass = f->inverse_mass,
+                        .stiffness = f->material.stiffness};
+    body_yield_frame(&b->yield, &p->pushes, &seen);
+}
+
+HR_RT void proxy_pushed(proxy *p, uint64_t tick, vec3 force, double dt)
+{
+    uint32_t key = p->touch.body >= 0 ? p->bodies[p->touch.body].key : 0;
+    push_log_note(&p->pushes, tick, key, force, dt);
+    for (int i = 0; i < p->body_count; i++) {
+        proxy_body *b = &p->bodies[i];
+        if (b->is_yielding)
+            body_yield_step(&b->yield, &p->pushes, b->key, b->inverse_mass, b->material.stiffness,
+                            dt);
+    }
+}
+
+HR_RT static void take_body(proxy *p, const frame_body *f, const contact_frame *frame)
 {
     int i = find_body(p, f->key);
     bool is_new = i < 0;
@@ -132,8 +172,10 @@ HR_RT static void take_body(proxy *p, const frame_body *f, int64_t time_ns)
         b->tracker = f->seed;
         b->shift = (vec3){0, 0, 0};
         b->turn = (vec3){0, 0, 0};
+        b->yield = body_yield_new();
     } else if (!b->is_corrected) {
         b->replaced = b->motion;
+        b->replaced_slip = b->yield.slip;
         b->is_corrected = true;
     }
     if (!is_new && (f->flags & FRAME_BODY_TELEPORTED || b->shape != f->shape)) {
@@ -144,8 +186,9 @@ HR_RT static void take_body(proxy *p, const frame_body *f, int64_t time_ns)
     b->shape = f->shape;
     b->material = f->material;
     b->inverse_mass = f->inverse_mass;
-    b->motion = (body_motion){f->world_from_body, f->velocity, f->acceleration, time_ns};
+    b->motion = (body_motion){f->world_from_body, f->velocity, f->acceleration, frame->time_ns};
     b->motion.world_from_body.rotation = quat_normalize(f->world_from_body.rotation);
+    take_yield(p, b, f, frame->tool_tick);
 }
 
 HR_RT int proxy_frame(proxy *p, const contact_frame *frame)
@@ -156,7 +199,7 @@ HR_RT int proxy_frame(proxy *p, const contact_frame *frame)
     for (uint32_t k = 0; k < count; k++) {
         const frame_body *f = &frame->bodies[k];
         if (is_usable(p, f) && (p->body_count < FRAME_BODIES_MAX || find_body(p, f->key) >= 0))
-            take_body(p, f, frame->time_ns);
+            take_body(p, f, frame);
         else
             refused++;
     }

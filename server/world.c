@@ -28,7 +28,8 @@ struct world {
     actor_body *previous; /* after the one before */
     bool *has_jumped;
     int hand_count;
-    tool_sample hands[HANDS_MAX];
+    tool_sample hands[HANDS_MAX]; /* as they act in this step */
+    tool_sample heard[HANDS_MAX]; /* the newest samples */
     uint64_t sequence[HANDS_MAX];
     bool has_stepped;
     int64_t time_ns;      /* of the states */
@@ -221,11 +222,32 @@ static void step_mechanics(world *w, int64_t time_ns, double dt)
                        time_ns + (int64_t)llrint(i * h * 1e9), h);
 }
 
+/* The hand as a force over the step that gives exactly the impulse that it gave since the last one:
+ * nothing that it did between two samples is lost or counted twice. */
+static tool_sample mean_push(const tool_sample *before, const tool_sample *now, double dt)
+{
+    tool_sample mean = *now;
+    if (now->pushed_key == 0 || !(dt > 0))
+        return mean;
+    vec3 given = now->impulse;
+    if (before->pushed_key == now->pushed_key)
+        given = vec3_sub(given, before->impulse);
+    mean.force = vec3_scale(1 / dt, given);
+    if (!now->is_touching && vec3_length_squared(given) > 0) {
+        mean.is_touching = 1; /* it left in between */
+        mean.body_key = now->pushed_key;
+        mean.point = now->proxy;
+    }
+    return mean;
+}
+
 void world_step(world *w, const tool_sample *hands, int n, int64_t time_ns, double dt)
 {
     w->hand_count = n < HANDS_MAX ? n : HANDS_MAX;
-    for (int i = 0; i < w->hand_count; i++)
-        w->hands[i] = hands[i];
+    for (int i = 0; i < w->hand_count; i++) {
+        w->hands[i] = mean_push(&w->heard[i], &hands[i], dt);
+        w->heard[i] = hands[i];
+    }
     if (w->mechanics && dt > 0)
         step_mechanics(w, time_ns, dt);
     for (int i = 0; i < w->player_count; i++) {

@@ -27,9 +27,9 @@ static void never_lost_never_through(const char *name, vec3 reach)
                          .speed = 0.3};
         limb_play_result one = limb_play_run(&how);
         print_message("%s seed %d: touching %d of %d, through %d, lost %d, gated %d, infeasible "
-                      "%d, inside %.4f mm, near %d\n",
+                      "%d (through then %d), inside %.4f mm, near %d\n",
                       name, 100 + i, one.touching, how.ticks, one.through, one.lost, one.gated,
-                      one.infeasible, 1e3 * one.inside, one.most_near);
+                      one.infeasible, one.squeezed_through, 1e3 * one.inside, one.most_near);
         sum.touching += one.touching;
         sum.through += one.through;
         sum.lost += one.lost;

@@ -9,7 +9,7 @@
 #include "server/proxy.h"
 #include "tests/support/rig.h"
 
-enum { TONES = 4 };
+enum { TONES = 4, CROSSINGS_MAX = 32 };
 
 /* Where the tool goes: a sum of tones along each axis, so that neither place nor speed jumps. */
 typedef struct wander {
@@ -75,6 +75,8 @@ typedef struct verdict {
 static verdict judge(const touch_mesh *m, vec3 from, vec3 to, double radius)
 {
     verdict v = {false, -1};
+    vec3 crossed[CROSSINGS_MAX];
+    int count = 0;
     double squared = (double)INFINITY, sign = 1;
     double near = vec3_distance(from, to) + radius + 1e-3;
     if (vec3_length(to) > m->radius + near)
@@ -84,7 +86,8 @@ static verdict judge(const touch_mesh *m, vec3 from, vec3 to, double radius)
         closest_pair p = closest_point_triangle(to, t->corners[0], t->corners[1], t->corners[2]);
         if (p.distance_squared > near * near)
             continue;
-        v.has_crossed = v.has_crossed || crosses(from, to, t->corners);
+        if (count < CROSSINGS_MAX && crosses(from, to, t->corners))
+            crossed[count++] = t->normal;
         double side = vec3_dot(vec3_sub(to, p.on_second), t->normal) >= 0 ? 1 : -1;
         /* at an edge the triangle that faces the point most decides */
         if (p.distance_squared < squared * (1 - 1e-9) ||
@@ -95,6 +98,11 @@ static verdict judge(const touch_mesh *m, vec3 from, vec3 to, double radius)
     }
     if (isfinite(squared))
         v.inside = radius - sign * sqrt(squared);
+    /* in at one side and out at the opposite one; around an edge only the chord cuts the corner */
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++)
+            v.has_crossed = v.has_crossed || vec3_dot(crossed[i], crossed[k]) < -0.5;
+    v.has_crossed = v.has_crossed || v.inside > radius;
     return v;
 }
 
@@ -121,6 +129,7 @@ typedef struct game {
     const shape *shapes;
     proxy proxy;
     vec3 last; /* proxy's place at the last tick */
+    bool was_squeezed;
     limb_play_result out;
 } game;
 
@@ -141,11 +150,13 @@ static void look(game *g, vec3 tool)
             continue;
         verdict v = judge(s->mesh, pose_apply_inverse(b->before, g->last),
                           pose_apply_inverse(b->now, p->position), p->radius);
-        g->out.through += v.has_crossed;
+        g->out.through += v.has_crossed && !is_excused && !g->was_squeezed;
+        g->out.squeezed_through += v.has_crossed && (is_excused || g->was_squeezed);
         if (!is_excused)
             g->out.inside = fmax(g->out.inside, v.inside);
     }
     g->last = p->position;
+    g->was_squeezed = p->touch.flags & PROXY_INFEASIBLE;
 }
 
 static void play(game *g, world *w, const wander *path)
@@ -168,7 +179,13 @@ static void play(game *g, world *w, const wander *path)
         if (how->times && how->now_ns)
             how->times[i] = (double)(how->now_ns() - start);
         look(g, tool);
+        vec3 given = held.pushed_key ? held.impulse : (vec3){0, 0, 0};
+        uint32_t before = held.pushed_key;
         held = sample_of(&g->proxy, tool, (uint64_t)i + 1, time);
+        proxy_pushed(&g->proxy, (uint64_t)i + 1, held.force, 1e-3);
+        held.pushed_key = held.is_touching ? held.body_key : before;
+        held.impulse = held.pushed_key == before ? given : (vec3){0, 0, 0};
+        held.impulse = vec3_add_scaled(held.impulse, 1e-3, held.force);
     }
 }
 
@@ -192,6 +209,7 @@ limb_play_result limb_play_run(const limb_play *how)
     g->how = how;
     g->shapes = world_shapes(r->world, &count);
     proxy_init(&g->proxy, g->shapes, count, how->tool_radius, 0.05);
+    g->proxy.moves_bodies = true;
     wander path_of_tool = make_wander(how);
     play(g, r->world, &path_of_tool);
     limb_play_result out = g->out;

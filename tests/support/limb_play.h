@@ -21,13 +21,14 @@ typedef struct limb_play {
 } limb_play;
 
 typedef struct limb_play_result {
-    int touching;   /* ticks with contact */
-    int through;    /* times that the proxy's middle crossed a triangle of a limb */
-    int lost;       /* ticks without contact but with the proxy elsewhere than the tool */
-    int gated;      /* ticks in which a limb was found around the proxy */
-    int infeasible; /* ticks in which limbs left no room; excused from `inside` */
-    int most_near;  /* bodies in a frame, the most */
-    double inside;  /* m, deepest place of the proxy sphere in a limb */
+    int touching;         /* ticks with contact */
+    int through;          /* times that the proxy's middle crossed a limb or was in it */
+    int squeezed_through; /* the same in and right after a tick in which limbs left no room */
+    int lost;             /* ticks without contact but with the proxy elsewhere than the tool */
+    int gated;            /* ticks in which a limb was found around the proxy */
+    int infeasible;       /* ticks in which limbs left no room; excused from `inside` */
+    int most_near;        /* bodies in a frame, the most */
+    double inside;        /* m, deepest place of the proxy sphere in a limb */
 } limb_play_result;
 
 /* Ends the process where the scene does not load. */

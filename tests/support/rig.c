@@ -13,7 +13,7 @@ static void fill_settings(config *c)
                   .stale_fade_s = 0.050,
                   .stale_zero_s = 0.200,
                   .near_distance_m = 0.020},
-        .coupling = {.stiffness_n_per_m = 3000, .damping_n_s_per_m = 0, .scale = 1},
+        .coupling = {.stiffness_n_per_m = 3000, .damping_n_s_per_m = 0, .scale = 1, .moves_bodies = true},
         .safety = {.max_force_n = 8,
                    .max_slew_n_per_s = 4000,
                    .max_speed_m_per_s = 1.5,
