@@ -91,6 +91,25 @@ HR_RT hr_status qp_envelope_factor(const qp_envelope *k, qp_envelope *l, double 
     return HR_OK;
 }
 
+HR_RT hr_status qp_envelope_factor_signed(qp_envelope *l, const signed char *sign)
+{
+    for (int i = 0; i < l->size; i++) {
+        int first = l->first[i], before = i - first;
+        double *row = l->value + l->start[i], pivot = sign[i] * row[before];
+        forward_range(l, row - first, first, i);
+        for (int j = 0; j < before; j++) {
+            double square = row[j] * row[j];
+            pivot -= sign[i] == sign[first + j] ? square : -square;
+            row[j] = sign[first + j] > 0 ? row[j] : -row[j];
+        }
+        if (!(pivot > 0) || !isfinite(pivot))
+            return HR_ERR_SINGULAR;
+        row[before] = sqrt(pivot);
+        l->inverse[i] = 1.0 / row[before];
+    }
+    return HR_OK;
+}
+
 HR_RT void qp_envelope_forward(const qp_envelope *l, double *y, int from)
 {
     forward_range(l, y, from, l->size);

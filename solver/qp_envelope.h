@@ -22,6 +22,11 @@ HR_RT long qp_envelope_layout(qp_envelope *e);
  * a pivot is below `least` times the diagonal of K. */
 HR_RT HR_MUST_USE hr_status qp_envelope_factor(const qp_envelope *k, qp_envelope *l, double least);
 
+/* K = L S L' where K is quasidefinite: rows with sign +1 belong to a positive definite block, rows
+ * with -1 to a negative definite one, so that pivots of these signs exist in any order. K is in l
+ * already. HR_ERR_SINGULAR where a pivot has the wrong sign. */
+HR_RT HR_MUST_USE hr_status qp_envelope_factor_signed(qp_envelope *l, const signed char *sign);
+
 /* y = L^-1 y in place, where y is zero outside from..size-1; cheap where it stays zero. */
 HR_RT void qp_envelope_forward(const qp_envelope *l, double *y, int from);
 
