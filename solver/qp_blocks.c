@@ -8,6 +8,8 @@
 #include "solver/friction.h"
 #include "solver/key_table.h"
 
+enum { PASSES_MORE = 6 };
+
 /* Things in the order of the islands they belong to: those of island i are item[start[i]] up to
  * item[start[i + 1]]. */
 typedef struct grouping {
@@ -427,33 +429,6 @@ static qp_budget budget_left(qp_budget whole, int used, int64_t start_ns)
     return left;
 }
 
-/* Passes of friction. QP_OPTIMAL where the last one was solved. */
-static qp_status run_passes(qp_blocks *s, const task *t, int island, int from, int to)
-{
-    qp_status status = QP_REFUSED;
-    int used = 0;
-    int64_t start_ns = t->settings->budget.time_ns > 0 ? now_ns() : 0;
-    for (int pass = 0; pass < t->settings->passes; pass++) {
-        qp_info info = {0};
-        hr_status rows = pass > 0 ? friction_tighten(s->friction, s->qp) : HR_ERR_CAPACITY;
-        if (rows == HR_ERR_CAPACITY)
-            rows = write_rows(s, t, island, from, to);
-        if (rows != HR_OK)
-            return QP_REFUSED;
-        status = friction_solve_pass(s->friction, s->qp,
-                                     budget_left(t->settings->budget, used, start_ns), &info);
-        used += info.iterations;
-        t->info->passes = pass + 1 > t->info->passes ? pass + 1 : t->info->passes;
-        if (status != QP_OPTIMAL)
-            break;
-        if (friction_update(s->friction, s->qp, s->impulse) < t->settings->tolerance)
-            break;
-    }
-    t->info->iterations += used;
-    t->info->most_iterations = used > t->info->most_iterations ? used : t->info->most_iterations;
-    return status;
-}
-
 /* How much of the solution the true skin and the bounds allow, 1 for all of it. */
 static double safe_blend(const qp_blocks *s, const task *t, int island, int from)
 {
@@ -474,6 +449,45 @@ static double safe_blend(const qp_blocks *s, const task *t, int island, int from
             blend = fmin(blend, (low - stop) / (at - stop));
     }
     return blend;
+}
+
+/* One programme: the first of an island, or the last one with the speeds that it gave. */
+static qp_status run_pass(qp_blocks *s, const task *t, int island, int from, bool is_first,
+                          qp_budget budget, qp_info *info)
+{
+    hr_status rows = is_first ? HR_ERR_CAPACITY : friction_tighten(s->friction, s->qp);
+    if (rows == HR_ERR_CAPACITY)
+        rows = write_rows(s, t, island, from, friction_count(s->friction));
+    if (rows != HR_OK)
+        return QP_REFUSED;
+    return friction_solve_pass(s->friction, s->qp, budget, info);
+}
+
+/* Passes of friction. QP_OPTIMAL where the last one was solved. An impact changes the speeds so
+ * much that the last result may still lean on an old one and go through the skin: then there are
+ * some passes more. */
+static qp_status run_passes(qp_blocks *s, const task *t, int island, int from)
+{
+    qp_status status = QP_REFUSED;
+    int used = 0, pass = 0;
+    int64_t start_ns = t->settings->budget.time_ns > 0 ? now_ns() : 0;
+    for (; pass < t->settings->passes + PASSES_MORE; pass++) {
+        qp_info info = {0};
+        if (pass >= t->settings->passes && safe_blend(s, t, island, from) >= 1.0)
+            break;
+        status = run_pass(s, t, island, from, pass == 0,
+                          budget_left(t->settings->budget, used, start_ns), &info);
+        used += info.iterations;
+        if (status != QP_OPTIMAL)
+            break;
+        if (friction_update(s->friction, s->qp, s->impulse) < t->settings->tolerance)
+            break;
+    }
+    pass = pass < t->settings->passes ? pass + 1 : pass;
+    t->info->passes = pass > t->info->passes ? pass : t->info->passes;
+    t->info->iterations += used;
+    t->info->most_iterations = used > t->info->most_iterations ? used : t->info->most_iterations;
+    return status;
 }
 
 /* Bounds come first among the rows. */
@@ -522,7 +536,7 @@ static hr_status solve_island(qp_blocks *s, const task *t, int island)
     if (status != HR_OK)
         return status;
     memset(s->impulse, 0, 3 * (size_t)count * sizeof *s->impulse);
-    qp_status solved = run_passes(s, t, island, from, from + count);
+    qp_status solved = run_passes(s, t, island, from);
     double blend = solved == QP_REFUSED ? -1.0 : safe_blend(s, t, island, from);
     if (solved != QP_OPTIMAL || blend < 1.0) {
         t->info->fallbacks++;

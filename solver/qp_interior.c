@@ -35,6 +35,7 @@ typedef struct interior {
     double *ax, *adx, *dual, *rhs, *work, *scratch, *solution;
     double mu, regular, least_regular;
     double primal_share; /* of the weight, on the primal side */
+    double start_size;   /* of slacks and multipliers, in units of the deepest violation */
     double *memory;
     int64_t deadline_ns;
 } interior;
@@ -308,7 +309,7 @@ static void start(interior *f)
         b->s = b->sign * (b->bound - f->ax[b->row]);
         deepest = qp_max(deepest, -b->s);
     }
-    double least = qp_max(1.0, 1.5 * deepest);
+    double least = f->start_size * qp_max(1.0, 1.5 * deepest);
     for (int k = 0; k < f->sides; k++) {
         f->side[k].s = qp_max(f->side[k].s, least);
         f->side[k].z = least / f->side[k].s;
@@ -464,11 +465,14 @@ static void run(interior *f, int64_t deadline_ns, qp_point *out, double *best)
 /* A weaker regularisation is more exact, a stronger one survives more. */
 static void run_all(interior *f, int64_t deadline_ns, qp_point *out)
 {
-    static const double weights[][2] = {{1e-9, 1.0}, {1e-7, 1.0}, {1e-6, 1e-3}};
+    static const struct {
+        double weight, share, start;
+    } tries[] = {{1e-8, 1.0, 100}, {1e-7, 1.0, 100}, {1e-6, 1e-3, 1}, {1e-9, 1.0, 1}};
     double best = (double)INFINITY;
-    for (int i = 0; i < HR_COUNT(weights) && best > ACCEPTABLE; i++) {
-        f->least_regular = weights[i][0];
-        f->primal_share = weights[i][1];
+    for (int i = 0; i < HR_COUNT(tries) && best > ACCEPTABLE; i++) {
+        f->least_regular = tries[i].weight;
+        f->primal_share = tries[i].share;
+        f->start_size = tries[i].start;
         run(f, deadline_ns, out, &best);
     }
     bool is_late = deadline_ns && now_ns() >= deadline_ns;

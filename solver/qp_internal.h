@@ -82,9 +82,10 @@ struct qp {
     int mark_stamp;
 
     int certificate_row, certificate_sign;
-    double tolerance; /* feasibility of this solve */
-    double relax;     /* of the bounds, by the cycling guard */
-    bool is_priced;   /* `at` of the rows that do not hold is for the present x */
+    double tolerance;    /* feasibility of this solve */
+    int64_t deadline_ns; /* of this solve; 0: none */
+    double relax;        /* of the bounds, by the cycling guard */
+    bool is_priced;      /* `at` of the rows that do not hold is for the present x */
     double dual;
     qp_info info;
 };
@@ -119,6 +120,8 @@ HR_RT void qp_append(qp *q, int row, int sign, double mu, double rho2);
 HR_RT void qp_delete(qp *q, int place);
 HR_RT void qp_solve_factor(qp *q, double *x); /* x = (R R')^-1 x */
 HR_RT void qp_rebuild(qp *q);                 /* R from the active rows */
+
+HR_RT bool qp_is_late(const qp *q); /* qp_solve.c: the deadline has passed */
 
 /* qp_start.c: a dual-feasible state from what is remembered. */
 HR_RT void qp_start(qp *q);

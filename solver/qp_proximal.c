@@ -365,6 +365,17 @@ static hr_status run(proximal *p)
     return HR_OK;
 }
 
+/* The factor of the rows that hold costs their square times n, at some 1e9 operations a second. */
+static bool is_affordable(const qp_scaled *s, const qp_point *guess, int64_t deadline_ns)
+{
+    double rows = 0;
+    for (int i = 0; i < s->m; i++)
+        rows += s->low[i] == s->high[i] || (guess && guess->y[i] != 0.0);
+    rows = qp_min(rows, s->n);
+    double seconds = 1e-9 * rows * rows * (0.5 * s->n + rows / 3);
+    return deadline_ns == 0 || seconds <= 1e-9 * (double)(deadline_ns - now_ns());
+}
+
 hr_status qp_proximal_solve(const qp_scaled *s, const qp_point *guess, int iterations,
                             int64_t deadline_ns, qp_point *out)
 {
@@ -374,8 +385,13 @@ hr_status qp_proximal_solve(const qp_scaled *s, const qp_point *guess, int itera
                   .deadline_ns = deadline_ns,
                   .out = out};
     hr_status status = HR_ERR_MEMORY;
-    if (qp_point_allocate(out, s->n, s->m) && arrange(&p) && allocate(&p))
+    bool has_point = qp_point_allocate(out, s->n, s->m);
+    if (has_point && !is_affordable(s, guess, deadline_ns)) {
+        out->status = QP_DEADLINE;
+        status = HR_OK;
+    } else if (has_point && arrange(&p) && allocate(&p)) {
         status = run(&p);
+    }
     clean(&p);
     return status;
 }

@@ -19,7 +19,6 @@ enum {
 typedef struct search {
     int row, sign;
     double excess; /* of the unit row */
-    int64_t deadline_ns;
     int iterations_left;
     int stalled; /* steps in sequence that gained nothing */
 } search;
@@ -29,6 +28,11 @@ HR_RT static int64_t now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+HR_RT bool qp_is_late(const qp *q)
+{
+    return q->deadline_ns && now_ns() >= q->deadline_ns;
 }
 
 /* Rounding of J x: what no tolerance may ask for. */
@@ -137,7 +141,7 @@ HR_RT static bool is_out_of_budget(qp *q, const search *s, qp_status *status)
         *status = QP_ITERATIONS;
         return true;
     }
-    if (s->deadline_ns && q->info.iterations % CLOCK_EVERY == 0 && now_ns() >= s->deadline_ns) {
+    if (q->info.iterations % CLOCK_EVERY == 0 && qp_is_late(q)) {
         *status = QP_DEADLINE;
         return true;
     }
@@ -282,7 +286,7 @@ HR_RT qp_status qp_solve(qp *q, qp_budget budget, qp_info *info)
         q->relax = 0.0;
         search s = {.iterations_left =
                         budget.iterations < 0 ? default_iterations(q) : budget.iterations};
-        s.deadline_ns = budget.time_ns > 0 ? now_ns() + budget.time_ns : 0;
+        q->deadline_ns = budget.time_ns > 0 ? now_ns() + budget.time_ns : 0;
         qp_start(q);
         q->info.status = has_impossible_row(q) ? QP_INFEASIBLE : run(q, &s);
         q->is_current = q->info.status == QP_OPTIMAL && !q->info.was_perturbed;

@@ -90,6 +90,12 @@ HR_RT static void append_if_independent(qp *q, int k, int sign)
         qp_append(q, k, sign, 0.0, rho2);
 }
 
+/* Looks at the clock now and then; the set may be any part of what was asked for. */
+HR_RT static bool is_late(const qp *q)
+{
+    return q->na % 16 == 15 && qp_is_late(q);
+}
+
 HR_RT static void build_set(qp *q)
 {
     if (q->na > 0)
@@ -99,10 +105,10 @@ HR_RT static void build_set(qp *q)
     q->na = 0;
     forget_units(q);
     for (int k = 0; k < q->m; k++)
-        if (q->rows[k].is_equality)
+        if (q->rows[k].is_equality && !is_late(q))
             append_if_independent(q, k, 1);
     for (int i = 0; i < q->warm_count; i++)
-        if (q->warm_order[i] >= 0)
+        if (q->warm_order[i] >= 0 && !is_late(q))
             append_if_independent(q, q->warm_order[i], q->warm[i].sign);
     q->updates = 0;
     if (q->settings.is_eager)
