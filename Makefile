@@ -120,7 +120,7 @@ $(BUILD)/client/chai3d-program: tests/client/chai3d_program.cpp server/client/ch
         $(BUILD)/libhaptic.a server/client/chai3d/*.h tests/stand_in/chai3d.h
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CXXFLAGS)) -o $@ $(filter %.cpp %.a,$^)
-$(BUILD)/client/%.so: devices/plugins/%.cpp tests/stand_in/chai3d.h Makefile
+$(BUILD)/client/%.so: devices/plugins/%.cpp devices/plugins/plugin.hpp tests/stand_in/chai3d.h Makefile
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(STAND_IN) $(filter-out -MMD -MP,$(CXXFLAGS)) -fPIC -shared -o $@ $<
 
@@ -292,6 +292,8 @@ figures: deps
 # --- installation: DESTDIR for packagers, PREFIX /usr/local unless given ---------------------------
 SYSCONFDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
 MANUALS    := $(patsubst server/man/%.scd,$(BUILD)/man/%,$(wildcard server/man/*.scd))
+# What somebody needs to write a plug-in for a device.
+PLUGIN_HEADERS := devices/device.h devices/plugins/plugin.hpp geometry/base.h geometry/error.h geometry/vec3.h
 SHARED     := $(shell find config/scenes config/bodies -type f)
 
 $(BUILD)/man/%: server/man/%.scd
@@ -309,6 +311,7 @@ install: programs plugins libhaptic $(MANUALS) $(BUILD)/hapticd.service
 	ln -sf libhaptic.so.0 $(DESTDIR)$(PREFIX)/lib/libhaptic.so
 	install -m 644 server/client/haptic.h $(DESTDIR)$(PREFIX)/include
 	install -m 644 server/client/chai3d/* devices/plugins/chai3d.cpp $(DESTDIR)$(PREFIX)/include/chai3d-hapticd
+	for f in $(PLUGIN_HEADERS); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/include/hapticd/$$f || exit 1; done
 	for f in $(SHARED); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/hapticd/$${f#config/} || exit 1; done
 	for f in $(MANUALS); do install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/man/man$${f##*.}/$${f##*/} || exit 1; done
 	install -D -m 644 config/hapticd.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/hapticd

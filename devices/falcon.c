@@ -395,25 +395,10 @@ static int count_devices(void)
 
 static void describe(const device *dev, device_description *out)
 {
-    *out = (device_description){
-        .model = "Falcon",
-        .manufacturer = "Novint Technologies",
-        .max_force = 8,
-        .peak_force = 10,
-        .max_stiffness = 3000,
-        .max_damping = 20,
-        .workspace_radius = 0.04,
-        .position_resolution = 40e-6,
-        .latency = 0.001,
-        .watchdog = 0, /* nobody knows */
-        .native_rate_hz = 1000,
-        .button_count = 4,
-        .senses_position = true,
-        .actuates_position = true,
-        .fits_left_hand = true,
-        .fits_right_hand = true,
-        .has_motors = true,
-    };
+    falcon_describe(out);
+    out->latency = 0.001;
+    out->watchdog = 0; /* nobody knows */
+    out->has_motors = true;
     out->workspace_centre = (vec3){FALCON_CENTRE_Z - dev->host.calibration.centre_z, 0, 0};
     memcpy(out->serial, dev->serial, sizeof out->serial);
 }

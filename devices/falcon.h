@@ -33,8 +33,8 @@ HR_MUST_USE hr_status falcon_open_transport(falcon_transport *transport,
 typedef struct falcon_status {
     falcon_state state;
     falcon_link_counts counts;
-    uint8_t homed;       /* bit per arm */
-    uint64_t late_reads; /* reads without a new report */
+    uint8_t homed;              /* bit per arm */
+    uint64_t late_reads;        /* reads without a new report */
     char cause[200], loss[200]; /* as in falcon_link */
     char health[120];           /* of a link that runs */
     char log[FALCON_LOG_LINES][FALCON_LOG_WIDTH];

@@ -7,9 +7,8 @@
 #include "devices/text_file.h"
 
 struct device {
-    sim_falcon falcon;
+    sim_falcon falcon; /* first: what the shared entries of the table see */
     replay_path path;
-    char serial[32];
 };
 
 static replay_loader loader;
@@ -187,7 +186,7 @@ static hr_status open_replay(const char *address, const device_settings *setting
     }
     sim_falcon_init(&dev->falcon, &wanted, &grip);
     const char *slash = strrchr(address, '/');
-    snprintf(dev->serial, sizeof dev->serial, "%.31s", slash ? slash + 1 : address);
+    snprintf(dev->falcon.serial, sizeof dev->falcon.serial, "%.31s", slash ? slash + 1 : address);
     *out = dev;
     return HR_OK;
 }
@@ -198,27 +197,6 @@ static void close_replay(device *dev)
         return;
     replay_path_free(&dev->path);
     free(dev);
-}
-
-static void describe(const device *dev, device_description *out)
-{
-    sim_falcon_describe(&dev->falcon, out);
-    memcpy(out->serial, dev->serial, sizeof out->serial);
-}
-
-static hr_status calibrate(device *dev, bool force)
-{
-    return sim_falcon_calibrate(&dev->falcon, force);
-}
-
-static double calibration_progress(const device *dev)
-{
-    return dev->falcon.homing;
-}
-
-HR_RT static hr_status enable(device *dev, bool on)
-{
-    return sim_falcon_enable(&dev->falcon, on);
 }
 
 HR_RT static hr_status read_replay(device *dev, int64_t now_ns, device_sample *out)
@@ -234,17 +212,6 @@ HR_RT static hr_status read_replay(device *dev, int64_t now_ns, device_sample *o
     return sim_falcon_read(&dev->falcon, now_ns, &intent, flags, out);
 }
 
-HR_RT static hr_status write_replay(device *dev, int64_t now_ns, const device_command *command)
-{
-    (void)now_ns;
-    return sim_falcon_write(&dev->falcon, command);
-}
-
-static const char *last_error(const device *dev)
-{
-    return dev->falcon.is_plugged ? "" : "the simulated device is unplugged";
-}
-
 const device_driver device_replay = {
     .size = sizeof(device_driver),
     .version = DEVICE_ABI_VERSION,
@@ -253,13 +220,13 @@ const device_driver device_replay = {
     .count = count_devices,
     .open = open_replay,
     .close = close_replay,
-    .describe = describe,
-    .calibrate = calibrate,
-    .calibration_progress = calibration_progress,
-    .enable = enable,
+    .describe = sim_falcon_describe,
+    .calibrate = sim_falcon_calibrate,
+    .calibration_progress = sim_falcon_progress,
+    .enable = sim_falcon_enable,
     .read = read_replay,
-    .write = write_replay,
-    .last_error = last_error,
+    .write = sim_falcon_write,
+    .last_error = sim_falcon_last_error,
 };
 
 void replay_truth_of(const device *dev, sim_truth *out)

@@ -7,9 +7,8 @@
 #include "devices/text_file.h"
 
 struct device {
-    sim_falcon falcon;
+    sim_falcon falcon; /* first: what the shared entries of the table see */
     sim_hand hand;
-    char serial[32];
 };
 
 static int count_devices(void)
@@ -60,7 +59,8 @@ static hr_status open_sim(const char *address, const device_settings *settings, 
     if (status == HR_OK) {
         sim_falcon_init(&dev->falcon, &wanted, &grip);
         sim_hand_init(&dev->hand, grip, script, wanted.seed);
-        snprintf(dev->serial, sizeof dev->serial, "SIM-%.20s", address && *address ? address : "0");
+        snprintf(dev->falcon.serial, sizeof dev->falcon.serial, "SIM-%.20s",
+                 address && *address ? address : "0");
         *out = dev;
         dev = NULL;
     }
@@ -74,43 +74,11 @@ static void close_sim(device *dev)
     free(dev);
 }
 
-static void describe(const device *dev, device_description *out)
-{
-    sim_falcon_describe(&dev->falcon, out);
-    memcpy(out->serial, dev->serial, sizeof out->serial);
-}
-
-static hr_status calibrate(device *dev, bool force)
-{
-    return sim_falcon_calibrate(&dev->falcon, force);
-}
-
-static double calibration_progress(const device *dev)
-{
-    return dev->falcon.homing;
-}
-
-HR_RT static hr_status enable(device *dev, bool on)
-{
-    return sim_falcon_enable(&dev->falcon, on);
-}
-
 HR_RT static hr_status read_sim(device *dev, int64_t now_ns, device_sample *out)
 {
     sim_intent intent;
     sim_hand_intent(&dev->hand, sim_falcon_time(&dev->falcon, now_ns), &intent);
     return sim_falcon_read(&dev->falcon, now_ns, &intent, 0, out);
-}
-
-HR_RT static hr_status write_sim(device *dev, int64_t now_ns, const device_command *command)
-{
-    (void)now_ns;
-    return sim_falcon_write(&dev->falcon, command);
-}
-
-static const char *last_error(const device *dev)
-{
-    return dev->falcon.is_plugged ? "" : "the simulated device is unplugged";
 }
 
 const device_driver device_sim = {
@@ -121,13 +89,13 @@ const device_driver device_sim = {
     .count = count_devices,
     .open = open_sim,
     .close = close_sim,
-    .describe = describe,
-    .calibrate = calibrate,
-    .calibration_progress = calibration_progress,
-    .enable = enable,
+    .describe = sim_falcon_describe,
+    .calibrate = sim_falcon_calibrate,
+    .calibration_progress = sim_falcon_progress,
+    .enable = sim_falcon_enable,
     .read = read_sim,
-    .write = write_sim,
-    .last_error = last_error,
+    .write = sim_falcon_write,
+    .last_error = sim_falcon_last_error,
 };
 
 void sim_truth_of(const device *dev, sim_truth *out)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "devices/falcon/host.h"
+
 /* A step of the plant. The stiffest thing it must carry is the grip (20 kN/m on 0.1 kg swings at
  * 71 Hz); walls are felt through motor values that are constant between exchanges. */
 static const double step_max = 250e-6; /* s */
@@ -11,9 +13,6 @@ enum { STEPS_MAX = 200 };
 
 /* A command without a deadline lives this long. */
 static const int64_t deadline_default_ns = 100000000;
-
-/* No hand moves the grip faster; what does is a jump. */
-static const double jump_speed = 5.0; /* m/s */
 
 hr_status sim_falcon_settings_read(const device_settings *settings, sim_falcon_settings *out,
                                    hr_error *error)
@@ -54,39 +53,28 @@ void sim_falcon_init(sim_falcon *f, const sim_falcon_settings *settings, const s
     f->geometry = falcon_geometry_default();
     f->motors = falcon_motors_default();
     f->grip = *grip;
-    f->position = f->host_position = (vec3){0, 0, FALCON_CENTRE_Z};
+    f->position = (vec3){0, 0, FALCON_CENTRE_Z};
     (void)!falcon_inverse(&f->geometry, f->position, &f->angles);
-    f->host_angles = f->angles;
-    (void)!falcon_jacobian(&f->geometry, f->position, &f->angles, &f->host_jacobian);
+    falcon_tracker_init(&f->tracker, settings->has_quantisation ? 1.0 : 0.01);
     f->random = settings->seed ^ 0x66616c636f6eULL;
     f->is_plugged = true;
     f->homing = settings->homing_s > 0 ? 0 : 1;
     f->homing_start_ns = -1;
-    for (int i = 0; i < FALCON_ARMS; i++)
-        velocity_window_init(&f->arm_speed[i], settings->has_quantisation ? 1.0 : 0.01);
     f->sample.rotation = quat_identity();
 }
 
-void sim_falcon_describe(const sim_falcon *f, device_description *out)
+void sim_falcon_describe(const device *dev, device_description *out)
 {
-    *out = (device_description){
-        .model = "Falcon",
-        .manufacturer = "Novint Technologies",
-        .max_force = 8,
-        .peak_force = 10,
-        .max_stiffness = 3000,
-        .max_damping = 20,
-        .workspace_radius = 0.04,
-        .position_resolution = 40e-6, /* one count on all arms is 30 to 48 um along z */
-        .latency = 0.001 * f->settings.delay_exchanges,
-        .watchdog = 0.1,
-        .native_rate_hz = 1000,
-        .button_count = 4,
-        .senses_position = true,
-        .actuates_position = true,
-        .fits_left_hand = true,
-        .fits_right_hand = true,
-    };
+    const sim_falcon *f = (const sim_falcon *)(const void *)dev;
+    falcon_describe(out);
+    out->latency = 0.001 * f->settings.delay_exchanges;
+    out->watchdog = 0.1;
+    memcpy(out->serial, f->serial, sizeof out->serial);
+}
+
+HR_RT static sim_falcon *falcon_of(device *dev)
+{
+    return (sim_falcon *)(void *)dev;
 }
 
 HR_RT double sim_falcon_time(const sim_falcon *f, int64_t now_ns)
@@ -211,44 +199,21 @@ HR_RT static void read_encoders(sim_falcon *f, uint32_t faults, int16_t counts[3
     f->is_frozen = is_frozen;
 }
 
-HR_RT static void forget_past(sim_falcon *f)
-{
-    for (int i = 0; i < FALCON_ARMS; i++)
-        velocity_window_reset(&f->arm_speed[i]);
-}
-
-/* The host's side: counts to position and velocity. */
+/* The host's side: counts to position and velocity; without quantisation the true angles. */
 HR_RT static hr_status understand(sim_falcon *f, const int16_t counts[3])
 {
+    bool was_known = f->tracker.is_known;
     falcon_angles angles = falcon_angles_from_counts(&f->geometry, counts);
     if (!f->settings.has_quantisation)
         angles = f->angles;
-    vec3 p;
-    hr_status status = falcon_forward(&f->geometry, &angles, f->host_position, &p);
-    if (status == HR_OK)
-        status = falcon_jacobian(&f->geometry, p, &angles, &f->host_jacobian);
+    hr_status status = falcon_tracker_add(&f->tracker, f->time_ns, &angles, &f->has_jumped);
     if (status != HR_OK)
-        return HR_ERR_PROTOCOL;
-    double dt = (double)(f->time_ns - f->sample.time_ns) * 1e-9;
-    f->has_jumped = f->is_known && vec3_distance(p, f->host_position) > jump_speed * fmax(dt, 1e-4);
-    if (f->has_jumped)
-        forget_past(f);
-    double speed[3];
-    for (int i = 0; i < FALCON_ARMS; i++) {
-        double value = (angles.arm[i] - f->geometry.angle_at_zero) / f->geometry.radians_per_count;
-        speed[i] = velocity_window_add(&f->arm_speed[i], f->time_ns, value) *
-                   f->geometry.radians_per_count;
+        return status;
+    f->has_jumped &= was_known;
+    for (int i = 0; i < FALCON_ARMS; i++)
         f->sample.joints[i] = counts[i];
-    }
-    mat3 inverse;
-    vec3 velocity = {0, 0, 0};
-    if (mat3_inverse(f->host_jacobian, &inverse) == HR_OK)
-        velocity = mat3_apply(inverse, (vec3){speed[0], speed[1], speed[2]});
-    f->host_position = p;
-    f->host_angles = angles;
-    f->is_known = true;
-    f->sample.position = falcon_to_base(p, FALCON_CENTRE_Z);
-    f->sample.velocity = falcon_to_base_direction(velocity);
+    f->sample.position = falcon_to_base(f->tracker.position, FALCON_CENTRE_Z);
+    f->sample.velocity = falcon_to_base_direction(f->tracker.velocity);
     return HR_OK;
 }
 
@@ -260,7 +225,7 @@ HR_RT static void update_homing(sim_falcon *f)
     if (f->homing >= 1) {
         f->homing = 1;
         f->has_jumped = true; /* the counts now start from the index marks */
-        forget_past(f);
+        falcon_tracker_forget_speed(&f->tracker);
     }
 }
 
@@ -296,7 +261,7 @@ HR_RT static void start(sim_falcon *f, int64_t now_ns, const sim_intent *intent)
     f->intent = *intent;
     f->is_started = true;
     place(f, falcon_from_base(intent->target, FALCON_CENTRE_Z));
-    f->host_position = f->position;
+    f->tracker.position = f->position;
     f->energy = 0;
 }
 
@@ -304,8 +269,8 @@ HR_RT static hr_status lose(sim_falcon *f)
 {
     if (f->is_plugged) {
         stop_motors(f);
-        f->is_enabled = f->is_saturated = f->is_known = false;
-        forget_past(f);
+        f->is_enabled = f->is_saturated = f->tracker.is_known = false;
+        falcon_tracker_forget_speed(&f->tracker);
     }
     f->is_plugged = false;
     return HR_ERR_LOST;
@@ -351,12 +316,12 @@ HR_RT hr_status sim_falcon_read(sim_falcon *f, int64_t now_ns, const sim_intent 
 /* Motor values and the torques that they make; without quantisation the exact ones. */
 HR_RT static hr_status motors_for(sim_falcon *f, vec3 force, sim_motor_command *slot)
 {
-    hr_status status = falcon_motors_from_force(&f->motors, f->host_jacobian, force, slot->values,
-                                                &f->is_saturated);
+    hr_status status = falcon_motors_from_force(&f->motors, f->tracker.jacobian, force,
+                                                slot->values, &f->is_saturated);
     vec3 torque = falcon_torque_from_motors(&f->motors, slot->values);
     mat3 inverse;
     if (!f->settings.has_quantisation && status == HR_OK && !f->is_saturated &&
-        mat3_inverse(f->host_jacobian, &inverse) == HR_OK)
+        mat3_inverse(f->tracker.jacobian, &inverse) == HR_OK)
         torque = mat3_apply_transposed(inverse, force);
     slot->torque[0] = torque.x;
     slot->torque[1] = torque.y;
@@ -364,8 +329,10 @@ HR_RT static hr_status motors_for(sim_falcon *f, vec3 force, sim_motor_command *
     return status;
 }
 
-HR_RT hr_status sim_falcon_write(sim_falcon *f, const device_command *command)
+HR_RT hr_status sim_falcon_write(device *dev, int64_t now_ns, const device_command *command)
 {
+    (void)now_ns; /* the plant's own time is that of the last read */
+    sim_falcon *f = falcon_of(dev);
     if (!f->is_plugged)
         return HR_ERR_LOST;
     int64_t deadline =
@@ -387,8 +354,9 @@ HR_RT hr_status sim_falcon_write(sim_falcon *f, const device_command *command)
     return status;
 }
 
-HR_RT hr_status sim_falcon_enable(sim_falcon *f, bool on)
+HR_RT hr_status sim_falcon_enable(device *dev, bool on)
 {
+    sim_falcon *f = falcon_of(dev);
     if (!f->is_plugged)
         return HR_ERR_LOST;
     if (!on)
@@ -397,8 +365,20 @@ HR_RT hr_status sim_falcon_enable(sim_falcon *f, bool on)
     return HR_OK;
 }
 
-hr_status sim_falcon_calibrate(sim_falcon *f, bool force)
+double sim_falcon_progress(const device *dev)
 {
+    return ((const sim_falcon *)(const void *)dev)->homing;
+}
+
+const char *sim_falcon_last_error(const device *dev)
+{
+    const sim_falcon *f = (const sim_falcon *)(const void *)dev;
+    return f->is_plugged ? "" : "the simulated device is unplugged";
+}
+
+hr_status sim_falcon_calibrate(device *dev, bool force)
+{
+    sim_falcon *f = falcon_of(dev);
     if (!f->is_plugged)
         return HR_ERR_LOST;
     if (f->homing >= 1 && !force)

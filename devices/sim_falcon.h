@@ -6,10 +6,9 @@
 
 #include "devices/device.h"
 #include "devices/falcon/health.h"
-#include "devices/falcon/kinematics.h"
+#include "devices/falcon/tracker.h"
 #include "devices/sim_faults.h"
 #include "devices/sim_hand.h"
-#include "devices/velocity.h"
 
 enum { SIM_DELAY_MAX = 8 };
 
@@ -68,20 +67,16 @@ typedef struct sim_falcon {
     bool is_plugged, is_frozen;
 
     /* what the host knows */
-    vec3 host_position; /* device frame */
-    falcon_angles host_angles;
-    mat3 host_jacobian;
-    velocity_window arm_speed[3]; /* counts */
+    falcon_tracker tracker;
     falcon_frozen frozen;
     device_sample sample;
-    bool is_enabled, is_saturated, has_jumped, is_known;
+    bool is_enabled, is_saturated, has_jumped;
     int64_t homing_start_ns; /* -1: not asked for */
     double homing;           /* 0..1 */
-    char error[128];
+    char serial[32];
 } sim_falcon;
 
 void sim_falcon_init(sim_falcon *f, const sim_falcon_settings *settings, const sim_grip *grip);
-void sim_falcon_describe(const sim_falcon *f, device_description *out);
 
 /* Seconds since the first read; 0 before. */
 HR_RT double sim_falcon_time(const sim_falcon *f, int64_t now_ns);
@@ -90,9 +85,15 @@ HR_RT double sim_falcon_time(const sim_falcon *f, int64_t now_ns);
  * extra_flags are added to the sample's. */
 HR_RT hr_status sim_falcon_read(sim_falcon *f, int64_t now_ns, const sim_intent *intent,
                                 uint32_t extra_flags, device_sample *out);
-HR_RT hr_status sim_falcon_write(sim_falcon *f, const device_command *command);
-HR_RT hr_status sim_falcon_enable(sim_falcon *f, bool on);
-hr_status sim_falcon_calibrate(sim_falcon *f, bool force);
+
+/* The entries of a driver's table that do not depend on the hand. A driver's device begins with its
+ * sim_falcon. */
+void sim_falcon_describe(const device *dev, device_description *out);
+hr_status sim_falcon_calibrate(device *dev, bool force);
+double sim_falcon_progress(const device *dev);
+HR_RT hr_status sim_falcon_enable(device *dev, bool on);
+HR_RT hr_status sim_falcon_write(device *dev, int64_t now_ns, const device_command *command);
+const char *sim_falcon_last_error(const device *dev);
 
 /* What an experimenter cannot see on a real device: the truth. Base frame. */
 typedef struct sim_truth {

@@ -18,6 +18,11 @@ installed=$folder/usr/local
     || { echo "not ok the installed server accepts its settings and scene"; cat "$folder/check"; }
 cc -o "$folder/ten" tests/client/ten_lines.c -I"$installed/include" -L"$installed/lib" -lhaptic \
     && echo "ok a client builds with the installed header and library" || echo "not ok a client builds"
+cc -fPIC -shared -I"$installed/include/hapticd" -o "$folder/plugin.so" devices/plugins/example.c \
+    && echo "ok a plug-in builds with the installed headers" || echo "not ok a plug-in builds with the installed headers"
+c++ -std=c++17 -fPIC -shared -I"$installed/include/hapticd" -Itests/stand_in -o "$folder/chai3d.so" \
+    "$installed/include/chai3d-hapticd/chai3d.cpp" && echo "ok the CHAI3D plug-in builds where it is installed" \
+    || echo "not ok the CHAI3D plug-in builds where it is installed"
 grep -q '@' "$installed/lib/systemd/system/hapticd.service" && echo "not ok the unit has its paths" || echo "ok the unit has its paths"
 if command -v systemd-analyze > /dev/null; then
     systemd-analyze verify --man=no "$installed/lib/systemd/system/hapticd.service" > "$folder/unit" 2>&1

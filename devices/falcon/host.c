@@ -2,81 +2,64 @@
 
 #include <string.h>
 
-/* No hand moves the grip faster; what does is a jump. */
-static const double jump_speed = 5.0; /* m/s */
-
 falcon_calibration falcon_calibration_default(void)
 {
     return (falcon_calibration){.units_per_newton_metre = {10000, 10000, 10000},
                                 .centre_z = FALCON_CENTRE_Z};
 }
 
+void falcon_describe(device_description *out)
+{
+    *out = (device_description){
+        .model = "Falcon",
+        .manufacturer = "Novint Technologies",
+        .max_force = 8,
+        .peak_force = 10,
+        .max_stiffness = 3000,
+        .max_damping = 20,
+        .workspace_radius = 0.04,
+        .position_resolution = 40e-6, /* one count on all arms is 30 to 48 um along z */
+        .native_rate_hz = 1000,
+        .button_count = 4,
+        .senses_position = true,
+        .actuates_position = true,
+        .fits_left_hand = true,
+        .fits_right_hand = true,
+    };
+}
+
 void falcon_host_init(falcon_host *h, const falcon_calibration *calibration)
 {
     memset(h, 0, sizeof *h);
     h->calibration = *calibration;
-    h->geometry = falcon_geometry_default();
-    for (int i = 0; i < FALCON_ARMS; i++) {
+    falcon_tracker_init(&h->tracker, 1.0);
+    for (int i = 0; i < FALCON_ARMS; i++)
         h->motors.units_per_newton_metre[i] = calibration->units_per_newton_metre[i];
-        velocity_window_init(&h->arm_speed[i], 1.0);
-    }
     h->buttons.hold = 5; /* ms at full rate */
     h->sample.rotation = quat_identity();
     falcon_host_reset(h);
 }
 
-HR_RT static void forget_past(falcon_host *h)
-{
-    for (int i = 0; i < FALCON_ARMS; i++)
-        velocity_window_reset(&h->arm_speed[i]);
-}
-
 HR_RT void falcon_host_reset(falcon_host *h)
 {
-    h->position = (vec3){0, 0, FALCON_CENTRE_Z};
-    h->jacobian = mat3_identity();
+    falcon_tracker_reset(&h->tracker);
     h->force = (vec3){0, 0, 0};
     h->homed = 0;
-    h->is_known = h->is_enabled = h->is_saturated = h->is_armed = false;
+    h->is_enabled = h->is_saturated = h->is_armed = false;
     h->frozen.is_started = false;
-    forget_past(h);
 }
 
-/* Counts to position, velocity and Jacobian; true where the step was too long for a hand. */
+/* Counts to a pose; *has_jumped where nothing was known before as well. */
 HR_RT static hr_status understand(falcon_host *h, int64_t time_ns, const falcon_report *report,
                                   bool *has_jumped)
 {
-    falcon_angles angles = falcon_angles_from_counts(&h->geometry, report->counts);
+    bool was_known = h->tracker.is_known;
+    falcon_angles angles = falcon_angles_from_counts(&h->tracker.geometry, report->counts);
     for (int i = 0; i < FALCON_ARMS; i++)
         angles.arm[i] += h->calibration.angle_offset[i];
-    vec3 p;
-    mat3 j;
-    hr_status status = falcon_forward(&h->geometry, &angles, h->position, &p);
-    if (status == HR_OK)
-        status = falcon_jacobian(&h->geometry, p, &angles, &j);
-    if (status != HR_OK)
-        return HR_ERR_PROTOCOL;
-    double dt = (double)(time_ns - h->sample.time_ns) * 1e-9;
-    *has_jumped = !h->is_known || vec3_distance(p, h->position) > jump_speed * fmax(dt, 2e-4);
-    if (*has_jumped)
-        forget_past(h);
-    h->position = p;
-    h->angles = angles;
-    h->jacobian = j;
-    h->is_known = true;
-    return HR_OK;
-}
-
-HR_RT static vec3 velocity_of(falcon_host *h, int64_t time_ns, const falcon_report *report)
-{
-    double speed[3];
-    for (int i = 0; i < FALCON_ARMS; i++)
-        speed[i] = velocity_window_add(&h->arm_speed[i], time_ns, report->counts[i]) *
-                   h->geometry.radians_per_count;
-    mat3 inverse;
-    if (mat3_inverse(h->jacobian, &inverse) != HR_OK)
-        return (vec3){0, 0, 0};
-    return mat3_apply(inverse, (vec3){speed[0], speed[1], speed[2]});
+    hr_status status = falcon_tracker_add(&h->tracker, time_ns, &angles, has_jumped);
+    *has_jumped |= !was_known;
+    return status;
 }
 
 HR_RT hr_status falcon_host_report(falcon_host *h, int64_t time_ns, const falcon_report *report,
@@ -87,7 +70,7 @@ HR_RT hr_status falcon_host_report(falcon_host *h, int64_t time_ns, const falcon
     bool has_jumped = false;
     bool is_frozen = false;
     if (is_homed && h->homed != 7)
-        h->is_known = false; /* the counts now start from the index marks */
+        falcon_tracker_reset(&h->tracker); /* the counts now start from the index marks */
     h->homed = report->homed;
     if (is_homed) {
         hr_status status = understand(h, time_ns, report, &has_jumped);
@@ -95,12 +78,12 @@ HR_RT hr_status falcon_host_report(falcon_host *h, int64_t time_ns, const falcon
             h->unreachable++;
             return status;
         }
-        vec3 velocity = velocity_of(h, time_ns, report);
-        is_frozen = falcon_frozen_update(&h->frozen, time_ns, report->counts, vec3_length(velocity),
-                                         h->force);
-        h->is_armed |= h->position.z > h->calibration.arm_depth;
-        s->position = falcon_to_base(h->position, h->calibration.centre_z);
-        s->velocity = falcon_to_base_direction(velocity);
+        const falcon_tracker *t = &h->tracker;
+        is_frozen = falcon_frozen_update(&h->frozen, time_ns, report->counts,
+                                         vec3_length(t->velocity), h->force);
+        h->is_armed |= t->position.z > h->calibration.arm_depth;
+        s->position = falcon_to_base(t->position, h->calibration.centre_z);
+        s->velocity = falcon_to_base_direction(t->velocity);
     }
     s->time_ns = time_ns;
     s->sequence++;
@@ -127,10 +110,11 @@ HR_RT hr_status falcon_host_force(falcon_host *h, vec3 force, int16_t values[3])
         return HR_ERR_NOT_FINITE;
     if (vec3_length(force) == 0)
         return HR_OK;
-    if (!h->is_enabled || h->homed != 7 || !h->is_known || !h->is_armed)
+    if (!h->is_enabled || h->homed != 7 || !h->tracker.is_known || !h->is_armed)
         return HR_ERR_DISABLED;
-    hr_status status = falcon_motors_from_force(
-        &h->motors, h->jacobian, falcon_from_base_direction(force), values, &h->is_saturated);
-    h->force = falcon_force_from_motors(&h->motors, h->jacobian, values);
+    hr_status status =
+        falcon_motors_from_force(&h->motors, h->tracker.jacobian, falcon_from_base_direction(force),
+                                 values, &h->is_saturated);
+    h->force = falcon_force_from_motors(&h->motors, h->tracker.jacobian, values);
     return status;
 }

@@ -5,9 +5,8 @@
 
 #include "devices/device.h"
 #include "devices/falcon/health.h"
-#include "devices/falcon/kinematics.h"
 #include "devices/falcon/protocol.h"
-#include "devices/velocity.h"
+#include "devices/falcon/tracker.h"
 
 /* What differs from unit to unit; from the calibration file. */
 typedef struct falcon_calibration {
@@ -22,18 +21,13 @@ falcon_calibration falcon_calibration_default(void);
 
 typedef struct falcon_host {
     falcon_calibration calibration;
-    falcon_geometry geometry;
     falcon_motors motors;
-    vec3 position; /* m, device frame */
-    falcon_angles angles;
-    mat3 jacobian;
-    velocity_window arm_speed[3];
+    falcon_tracker tracker;
     falcon_debounce buttons;
     falcon_frozen frozen;
     vec3 force; /* N, device frame, of the last command */
     device_sample sample;
     uint8_t homed;
-    bool is_known; /* a position was found since homing */
     bool is_enabled, is_saturated, is_armed;
     uint64_t unreachable; /* reports whose angles fit no position */
 } falcon_host;
@@ -47,6 +41,9 @@ HR_RT void falcon_host_reset(falcon_host *h);
  * stays as it was. */
 HR_RT hr_status falcon_host_report(falcon_host *h, int64_t time_ns, const falcon_report *report,
                                    device_sample *out);
+
+/* What every Falcon is, as CHAI3D describes it; latency, watchdog and motors are the caller's. */
+void falcon_describe(device_description *out);
 
 /* Motor values for a force in the base frame; zeros and a status where it is refused. */
 HR_RT hr_status falcon_host_force(falcon_host *h, vec3 force, int16_t values[3]);

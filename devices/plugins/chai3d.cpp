@@ -1,52 +1,25 @@
 // Plug-in "chai3d": any device that the user's CHAI3D supports, as a device of hapticd. The address is
 // the index in CHAI3D's handler. Built by the user against their CHAI3D:
 //
-//     c++ -std=c++17 -fPIC -shared -I. -I$CHAI3D/src -o chai3d.so devices/plugins/chai3d.cpp -lchai3d
+//     c++ -std=c++17 -fPIC -shared -I/usr/local/include/hapticd -I$CHAI3D/src -o chai3d.so chai3d.cpp -lchai3d
 //     hapticd --device ./chai3d.so:0
 //
+// (-I. in the source tree of hapticd, where this file is devices/plugins/chai3d.cpp)
+//
 // Vendor calls may block, so they run on a thread of their own, once per millisecond, in the order that
-// CHAI3D's velocity estimator wants; the servo only touches two sequence locks. A getter that fails clears
+// CHAI3D's velocity estimator wants; the servo only touches two mailboxes. A getter that fails clears
 // its validity bit and leaves the old value: no zeros reach the servo.
-#include <atomic>
-#include <chrono>
 #include <cmath>
-#include <cstring>
 #include <new>
 #include <thread>
 
 #include "chai3d.h"
 
-extern "C" {
-#include "devices/device.h"
-const device_driver *hapticd_device_driver(void);
-}
+#include "devices/plugins/plugin.hpp"
 
 using namespace chai3d;
 
 namespace {
-
-// One writer, one reader, both never wait.
-template <typename T> class newest {
-public:
-    void put(const T &value)
-    {
-        slots[back] = value;
-        back = middle.exchange(back | 4, std::memory_order_acq_rel) & 3;
-    }
-    bool take(T &value)
-    {
-        if (!(middle.load(std::memory_order_relaxed) & 4))
-            return false;
-        front = middle.exchange(front, std::memory_order_acq_rel) & 3;
-        value = slots[front];
-        return true;
-    }
-
-private:
-    T slots[3] = {};
-    std::atomic<unsigned> middle{1};
-    unsigned back = 0, front = 2;
-};
 
 struct order {
     vec3 force;
@@ -54,13 +27,6 @@ struct order {
     double gripper_force;
     int64_t deadline_ns;
 };
-
-int64_t now_ns()
-{
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 // Not every version of CHAI3D has enableForces in the base class.
 template <typename D> auto enable_forces(D &d, bool on, int) -> decltype(d.enableForces(on))
@@ -153,13 +119,6 @@ static void io_loop(device *dev)
         std::this_thread::sleep_until(next);
     }
     dev->chai->setForceAndTorqueAndGripperForce(cVector3d(), cVector3d(), 0);
-}
-
-static hr_status fail(hr_error *error, hr_status status, const char *text)
-{
-    if (error)
-        strncpy(error->text, text, sizeof error->text - 1);
-    return status;
 }
 
 static int chai_count(void)

@@ -2,10 +2,7 @@
 // used (encoder counts in, motor values out); kinematics, calibration and checks are ours, because its
 // own force mapping is wrong away from the axis. Built where libnifalcon is found (make plugins).
 // The address is an index. Prefer the driver "falcon": it needs no library and survives unplugging.
-#include <atomic>
-#include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <thread>
 
@@ -13,34 +10,12 @@
 #include "falcon/firmware/FalconFirmwareNovintSDK.h"
 #include "falcon/grip/FalconGripFourButton.h"
 
+#include "devices/plugins/plugin.hpp"
 extern "C" {
 #include "devices/falcon/host.h"
-const device_driver *hapticd_device_driver(void);
 }
 
 namespace {
-
-template <typename T> class newest { // one writer, one reader, neither waits
-public:
-    void put(const T &value)
-    {
-        slots[back] = value;
-        back = middle.exchange(back | 4, std::memory_order_acq_rel) & 3;
-    }
-    bool take(T &value)
-    {
-        if (!(middle.load(std::memory_order_relaxed) & 4))
-            return false;
-        front = middle.exchange(front, std::memory_order_acq_rel) & 3;
-        value = slots[front];
-        return true;
-    }
-
-private:
-    T slots[3] = {};
-    std::atomic<unsigned> middle{1};
-    unsigned back = 0, front = 2;
-};
 
 struct heard {
     falcon_report report;
@@ -51,13 +26,6 @@ struct order {
     int16_t values[3];
     int64_t deadline_ns;
 };
-
-int64_t now_ns()
-{
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 // libnifalcon's homed state is not per arm.
 enum { ALL_ARMS = 7 };
@@ -110,13 +78,6 @@ static void io_loop(device *dev)
     firmware->setForces(std::array<int, 3>{{0, 0, 0}});
     for (int n = 0; n < 20; n++)
         dev->falcon.runIOLoop(flags);
-}
-
-static hr_status fail(hr_error *error, hr_status status, const char *text)
-{
-    if (error)
-        strncpy(error->text, text, sizeof error->text - 1);
-    return status;
 }
 
 static int ni_count(void)
