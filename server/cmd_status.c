@@ -26,10 +26,11 @@ static const char *text_at(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-static void print_hand(const json_t *hand, const char *name)
+static void print_hand(const json_t *hand, const json_t *owner)
 {
     const json_t *position = json_object_get(hand, "position_m");
-    printf("%s: %s, force %.2f N, %s, at (%.1f, %.1f, %.1f) mm", name, text_at(hand, "state"),
+    printf("%s: %s %s, %s, force %.2f N, %s, at (%.1f, %.1f, %.1f) mm", text_at(owner, "name"),
+           text_at(owner, "model"), text_at(owner, "serial"), text_at(hand, "state"),
            vector_length(json_object_get(hand, "force_n")),
            json_integer_value(json_object_get(hand, "contacts")) ? "touching" : "free",
            1e3 * json_number_value(json_array_get(position, 0)),
@@ -39,6 +40,8 @@ static void print_hand(const json_t *hand, const char *name)
     for (size_t i = 0; i < json_array_size(reasons); i++)
         printf("%s%s", i ? " " : ", ", json_string_value(json_array_get(reasons, i)));
     printf("\n");
+    if (text_at(owner, "message")[0]) /* homing, why it is away, a link that grew bad */
+        printf("  %s\n", text_at(owner, "message"));
 }
 
 static void print_status(const json_t *status)
@@ -59,7 +62,7 @@ static void print_status(const json_t *status)
     const json_t *hands = json_object_get(json_object_get(status, "state"), "hands");
     const json_t *devices = json_object_get(status, "devices");
     for (size_t i = 0; i < json_array_size(hands); i++)
-        print_hand(json_array_get(hands, i), text_at(json_array_get(devices, i), "name"));
+        print_hand(json_array_get(hands, i), json_array_get(devices, i));
     if (json_is_object(recording))
         printf("recording: %s, %.1f MB, %.0f records lost\n", text_at(recording, "file"),
                1e-6 * json_number_value(json_object_get(recording, "bytes")),
