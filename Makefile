@@ -288,6 +288,12 @@ figures: deps
 	@for f in $(FIGURE_PROGRAMS); do echo "$$f"; $$f $(BUILD)/figures || exit 1; done
 	$(BUILD)/hapticd --lockstep --for 8 --scene sphere --record $(BUILD)/figures/first-touch.mcap
 	$(BUILD)/haptic plot $(BUILD)/figures/first-touch.mcap -o $(BUILD)/figures/first-touch.svg
+	$(BUILD)/hapticd --lockstep --for 10 --scene wooden-man --record $(BUILD)/figures/wooden-man.mcap
+	$(BUILD)/haptic plot $(BUILD)/figures/wooden-man.mcap --scene -o $(BUILD)/figures/wooden-man.svg
+	$(BUILD)/haptic scenes --thumbnails $(BUILD)/figures/scenes > /dev/null
+	@if command -v rsvg-convert > /dev/null; then for f in first-touch wooden-man; do \
+	    rsvg-convert $(BUILD)/figures/$$f.svg -o $(BUILD)/figures/$$f.png; done; \
+	else echo "librsvg2-bin would make PNGs of server/pictures from these"; fi
 
 # --- installation: DESTDIR for packagers, PREFIX /usr/local unless given ---------------------------
 SYSCONFDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)

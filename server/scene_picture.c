@@ -130,7 +130,7 @@ void scene_skins_add(const scene_skins *s, const pose *poses, uint32_t touched, 
 {
     for (int i = 0; i < s->count; i++) {
         bool is_touched = touched == (uint32_t)i + 1 && !s->is_ground[i];
-        space_color color = is_touched ? mixed(s->colors[i], tint, 0.45) : s->colors[i];
+        space_color color = is_touched ? mixed(s->colors[i], tint, 0.4) : s->colors[i];
         for (int k = 0; k < s->skins[i].count; k++) {
             const skin_piece *p = &s->skins[i].pieces[k];
             vec3 corners[4] = {{0}};
@@ -146,7 +146,7 @@ static void put_picture(const space *s, const char *title, FILE *out)
 {
     space_view view = space_view_from(28, 20);
     space_window w = {.width = 320, .height = 240};
-    space_fit(s, &view, 18, &w);
+    space_fit(&s, 1, &view, 18, &w);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" "
             "height=\"%g\">\n<title>",

@@ -143,16 +143,24 @@ static void include(bounds *b, const space_view *view, vec3 p)
     }
 }
 
-void space_fit(const space *s, const space_view *view, double margin, space_window *w)
+static void include_all(bounds *b, const space *s, const space_view *view)
 {
-    bounds b = {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}};
     for (int i = 0; i < s->piece_count; i++)
         for (int k = 0; k < s->pieces[i].count && !s->pieces[i].paint.is_ground; k++)
-            include(&b, view, s->pieces[i].corners[k]);
-    for (int i = 0; i < s->point_count; i++)
-        include(&b, view, s->points[i]);
+            include(b, view, s->pieces[i].corners[k]);
+    for (int i = 0; i < s->line_count; i++)
+        for (int k = 0; k < s->lines[i].count && !s->lines[i].pen.is_aside; k++)
+            include(b, view, s->points[s->lines[i].first + k]);
     for (int i = 0; i < s->dot_count; i++)
-        include(&b, view, s->dots[i].at);
+        include(b, view, s->dots[i].at);
+}
+
+void space_fit(const space *const *spaces, int count, const space_view *view, double margin,
+               space_window *w)
+{
+    bounds b = {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}};
+    for (int i = 0; i < count; i++)
+        include_all(&b, spaces[i], view);
     if (!(b.high[0] >= b.low[0])) /* nothing but ground */
         b = (bounds){{-0.03, -0.02}, {0.03, 0.02}};
     w->x = 0.5 * (b.low[0] + b.high[0]);

@@ -51,6 +51,7 @@ typedef struct space_pen {
     double width;      /* px */
     double hidden;     /* 0..1, opacity of what is behind something */
     double slack;      /* m: so far behind a surface it still counts as on it */
+    bool is_aside;     /* does not count for the fit */
 } space_pen;
 
 /* A break where a point is not finite. Copied. */
@@ -61,8 +62,10 @@ void space_add_arrow(space *s, vec3 from, vec3 to, space_pen pen);
 void space_add_dot(space *s, vec3 at, double radius_m, double radius_px, const char *fill,
                    const char *border);
 
-/* The window in which everything (but ground) has room; `margin` px are left free around it. */
-void space_fit(const space *s, const space_view *view, double margin, space_window *w);
+/* The window in which everything of all the spaces (but ground) has room; `margin` px are left free
+ * around it. */
+void space_fit(const space *const *spaces, int count, const space_view *view, double margin,
+               space_window *w);
 
 /* How many of the points (with this slack, m) can be seen. */
 int space_count_visible(const space *s, const space_view *view, const space_window *w,

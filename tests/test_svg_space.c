@@ -82,7 +82,7 @@ static void what_is_behind_is_not_seen(void **state)
     add_square(s, 0.01, 0, (space_color){1, 0, 0}, 0);
     space_view top = space_view_from(0, 90), below = space_view_from(0, -90);
     space_window w = {.width = 100, .height = 100};
-    space_fit(s, &top, 10, &w);
+    space_fit((const space *const[]){s}, 1, &top, 10, &w);
     vec3 points[3] = {{0, 0, 0.001}, {0, 0, -0.001}, {0.0105, 0, -0.001}};
 
     assert_int_equal(space_count_visible(s, &top, &w, points, 3, 0), 2);
@@ -100,7 +100,7 @@ static void the_fit_leaves_the_margin(void **state)
     space_view top = space_view_from(0, 90);
     space_window w = {.left = 7, .top = 3, .width = 200, .height = 120};
 
-    space_fit(s, &top, 20, &w);
+    space_fit((const space *const[]){s}, 1, &top, 20, &w);
 
     assert_near(w.scale, 80 / 0.04, 1e-6); /* the height decides: 120 - 2 * 20 px for 40 mm */
     double x, y;
@@ -136,7 +136,7 @@ static void the_nearer_piece_is_painted_last(void **state)
     space_add_dot(s, path[0], 0, 3, "#fff", "#000");
     space_view top = space_view_from(0, 90);
     space_window w = {.width = 100, .height = 100};
-    space_fit(s, &top, 10, &w);
+    space_fit((const space *const[]){s}, 1, &top, 10, &w);
 
     char *text = written(s, &top, &w);
 
