@@ -50,6 +50,9 @@ static const field coupling_fields[] = {
     NUMBER(config_coupling, "scale", scale, 0.01, 100),
     YES_NO(config_coupling, "moves_bodies", moves_bodies),
 };
+static const field hand_fields[] = {
+    INTEGER(config_hand, "grab_button", grab_button, -1, 31),
+};
 static const field safety_fields[] = {
     NUMBER(config_safety, "max_force_n", max_force_n, 0, 50),
     NUMBER(config_safety, "max_slew_n_per_s", max_slew_n_per_s, 1, 1e6),
@@ -86,15 +89,16 @@ static const field root_fields[] = {
 static const field_table servo_table = {"servo", servo_fields, HR_COUNT(servo_fields)};
 static const field_table world_table = {"world", world_fields, HR_COUNT(world_fields)};
 static const field_table coupling_table = {"coupling", coupling_fields, HR_COUNT(coupling_fields)};
+static const field_table hand_table = {"hand", hand_fields, HR_COUNT(hand_fields)};
 static const field_table safety_table = {"safety", safety_fields, HR_COUNT(safety_fields)};
 static const field_table trace_table = {"trace", trace_fields, HR_COUNT(trace_fields)};
 static const field_table control_table = {"control", control_fields, HR_COUNT(control_fields)};
 static const field_table device_table = {"device", device_fields, HR_COUNT(device_fields)};
 static const field_table root_table = {"root", root_fields, HR_COUNT(root_fields)};
 
-static const field_table *const tables[] = {&servo_table,  &world_table, &coupling_table,
-                                            &safety_table, &trace_table, &control_table,
-                                            &device_table, &root_table,  NULL};
+static const field_table *const tables[] = {
+    &servo_table, &world_table,   &coupling_table, &hand_table, &safety_table,
+    &trace_table, &control_table, &device_table,   &root_table, NULL};
 
 /* The sections that stand once, and where they are kept. */
 static const struct part {
@@ -102,8 +106,9 @@ static const struct part {
     size_t offset;
 } parts[] = {
     {&servo_table, offsetof(config, servo)},       {&world_table, offsetof(config, world)},
-    {&coupling_table, offsetof(config, coupling)}, {&safety_table, offsetof(config, safety)},
-    {&trace_table, offsetof(config, trace)},       {&control_table, offsetof(config, control)},
+    {&coupling_table, offsetof(config, coupling)}, {&hand_table, offsetof(config, hand)},
+    {&safety_table, offsetof(config, safety)},     {&trace_table, offsetof(config, trace)},
+    {&control_table, offsetof(config, control)},
 };
 
 void config_default(config *out)
@@ -125,6 +130,7 @@ void config_default(config *out)
                                   .client_fade_s = 0.020,
                                   .jump_speed_m_per_s = 4,
                                   .estop_button = -1};
+    out->hand.grab_button = 0;
     out->device_count = 1;
     snprintf(out->devices[0].name, sizeof(out->devices[0].name), "right");
     snprintf(out->devices[0].driver, sizeof(out->devices[0].driver), "sim");
@@ -218,6 +224,15 @@ static hr_status check_whole(const config *c, const char *text, const char *name
     if (status == HR_OK && c->world.rate_hz > c->servo.rate_hz)
         status = check_order(text, name, "world", "rate_hz", c->world.rate_hz, "servo.rate_hz",
                              c->servo.rate_hz, error);
+    if (status == HR_OK && c->hand.grab_button >= 0 &&
+        c->hand.grab_button == c->safety.estop_button) {
+        const char *cursor = text;
+        int line = fields_find_line(text, &cursor, "grab_button", '=');
+        status = error_set(error, HR_ERR_FORMAT,
+                           "%s:%d: hand.grab_button: expected another button than "
+                           "safety.estop_button, found %d for both",
+                           name, line, c->hand.grab_button);
+    }
     return status;
 }
 

@@ -37,6 +37,10 @@ typedef struct config_coupling {
     bool moves_bodies;         /* the servo moves pushed bodies itself between frames */
 } config_coupling;
 
+typedef struct config_hand {
+    int grab_button; /* while this button of the device is held it grabs; -1: none */
+} config_hand;
+
 typedef struct config_safety {
     double max_force_n;
     double max_slew_n_per_s;
@@ -84,6 +88,7 @@ typedef struct config {
     config_servo servo;
     config_world world;
     config_coupling coupling;
+    config_hand hand;
     config_safety safety;
     int device_count;
     config_device devices[CONFIG_DEVICES_MAX];

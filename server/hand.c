@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "server/coupling.h"
+#include "server/grab.h"
 #include "server/parameters.h"
 #include "server/proxy.h"
 #include "server/safety.h"
@@ -41,6 +42,7 @@ struct hand {
     vec3 velocity;            /* m/s, base frame */
     proxy proxy;
     coupling coupling;
+    grab grab;
     safety safety;
     client_force client;
 };
@@ -70,6 +72,7 @@ hand *hand_create(const config *settings, int index, const device_description *a
     double lag = 0.5 * h->period + about->latency;
     double noise = fmax(about->position_resolution, 1e-9);
     coupling_init(&h->coupling, c->stiffness_n_per_m, c->damping_n_s_per_m, h->scale, lag, noise);
+    grab_init(&h->grab, settings->hand.grab_button, c->damping_n_s_per_m, h->scale, lag, noise);
     for (int i = 0; i < 3; i++)
         velocity_window_init(&h->speed[i], noise);
     proxy_init(&h->proxy, shapes, shape_count, c->tool_radius_m, settings->world.stale_fade_s);
@@ -307,6 +310,18 @@ HR_RT static void push_world(hand *h, uint64_t tick, double dt)
     h->impulse = vec3_add_scaled(h->impulse, dt, force);
 }
 
+/* What the scene does to the tool: surfaces, or the body that it holds. */
+HR_RT static vec3 wall_force(hand *h, vec3 tool, bool is_fresh, int64_t time_ns, double dt)
+{
+    if (grab_update(&h->grab, &h->proxy, h->sample.buttons)) {
+        coupling_reset(&h->coupling);
+        return grab_force(&h->grab, &h->proxy, tool, h->coupling.stiffness_max, is_fresh, time_ns,
+                          dt);
+    }
+    proxy_move(&h->proxy, tool, time_ns, dt);
+    return coupling_force(&h->coupling, &h->proxy, tool, is_fresh, time_ns);
+}
+
 HR_RT void hand_tick(hand *h, tick_record *r)
 {
     double dt = (double)r->elapsed_ns * 1e-9;
@@ -314,6 +329,7 @@ HR_RT void hand_tick(hand *h, tick_record *r)
         dt = h->period;
     safety_input in = {0};
     if (take_sample(h, r, dt, &in)) {
+        grab_drop(&h->grab, &h->proxy);
         proxy_reset(&h->proxy);
         coupling_reset(&h->coupling);
     }
@@ -322,8 +338,7 @@ HR_RT void hand_tick(hand *h, tick_record *r)
         safety_estop(&h->safety);
 
     vec3 tool = to_scene(h, h->sample.position);
-    proxy_move(&h->proxy, tool, r->time_ns, dt);
-    in.wall = coupling_force(&h->coupling, &h->proxy, tool, in.has_report, r->time_ns);
+    in.wall = wall_force(h, tool, in.has_report, r->time_ns, dt);
     in.client = client_push(&h->client, r->time_ns, dt, &in.reasons);
     in.stored = coupling_stored(&h->coupling, &h->proxy, tool);
     in.surface_velocity = vec3_scale(1.0 / h->scale, h->proxy.touch.surface_velocity);
@@ -335,6 +350,8 @@ HR_RT void hand_tick(hand *h, tick_record *r)
     safety_apply(&h->safety, &in, &out);
     h->wall = vec3_sub(out.force, vec3_clamp_length(in.client, vec3_length(out.force)));
     push_world(h, r->tick, dt);
+    if (out.state == SERVO_ESTOP || out.state == SERVO_FAULT || out.state == SERVO_DISARMED)
+        grab_drop(&h->grab, &h->proxy);
     r->tool = tool;
     fill_record(h, &in, &out, r);
 }
@@ -355,7 +372,8 @@ HR_RT void hand_tool(const hand *h, const tick_record *record, tool_sample *out)
     if (t->body < 0)
         return;
     out->force = vec3_negate(h->wall);
-    out->point = vec3_add_scaled(record->proxy, -h->proxy.radius, t->normal);
+    double radius = t->flags & PROXY_HOLDS ? 0 : h->proxy.radius;
+    out->point = vec3_add_scaled(record->proxy, -radius, t->normal);
     out->body_key = h->proxy.bodies[t->body].key;
     out->is_touching = 1;
 }

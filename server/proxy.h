@@ -15,7 +15,8 @@
 enum {
     PROXY_INFEASIBLE = 1u << 16, /* bodies leave no room: the proxy goes no deeper, but may leave */
     PROXY_STICKS = 1u << 17,     /* static friction holds it */
-    PROXY_GATED = 1u << 18       /* a body that appeared in the hand is not felt yet */
+    PROXY_GATED = 1u << 18,      /* a body that appeared in the hand is not felt yet */
+    PROXY_HOLDS = 1u << 19       /* a body hangs on the tool (grab.h) */
 };
 
 /* How a body moves between frames. */
@@ -36,6 +37,7 @@ typedef struct proxy_body {
     bool is_new;          /* not followed yet */
     bool is_jumping;      /* teleported by the newest frame */
     bool is_gated;        /* not felt until the tool is clear of it */
+    bool is_movable;      /* pushing moves it */
     bool is_yielding;     /* pushes move it between frames */
     body_yield yield;
     vec3 replaced_slip; /* m, of the frame before, while is_corrected */

@@ -130,7 +130,8 @@ HR_RT static void drop_absent(proxy *p, const contact_frame *frame, uint32_t cou
 /* What the frame says about how the body gives way where the proxy is. */
 HR_RT static void take_yield(const proxy *p, proxy_body *b, const frame_body *f, uint64_t tool_tick)
 {
-    b->is_yielding = p->moves_bodies && (f->flags & FRAME_BODY_MOVED_BY_HAND);
+    b->is_movable = f->flags & FRAME_BODY_MOVED_BY_HAND;
+    b->is_yielding = p->moves_bodies && b->is_movable;
     if (!b->is_yielding) {
         b->yield = body_yield_new();
         return;

@@ -26,6 +26,7 @@ static void fill_settings(config *c)
                    .client_hold_s = 0.050,
                    .client_fade_s = 0.050,
                    .jump_speed_m_per_s = 4},
+        .hand = {.grab_button = -1},
         .device_count = 1,
     };
 }
