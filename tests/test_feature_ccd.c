@@ -281,6 +281,61 @@ static void what_is_not_known_exactly_is_not_called_free(void **state)
     assert_int_equal(r.verdict, FEATURE_CONTACT);
 }
 
+/* Weights of a random point of a feature of n corners; often on its rim. */
+static void random_weights(test_random *r, int n, double *w)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += w[i] = fmax(0, test_random_between(r, -0.3, 1));
+    for (int i = 0; i < n; i++)
+        w[i] = sum > 0 ? w[i] / sum : i == 0;
+}
+
+static vec3 weighted(const taylor_point *p, const double *w, int n, double at)
+{
+    vec3 sum = {0, 0, 0};
+    for (int i = 0; i < n; i++) {
+        vec3 x = vec3_add_scaled(p[i].c[0], at, vec3_add_scaled(p[i].c[1], at, p[i].c[2]));
+        sum = vec3_add_scaled(sum, w[i], x);
+    }
+    return sum;
+}
+
+/* Paths of second order, shifted so that a point of one feature meets a point of the other at a
+ * known time: never called free, never later than that. */
+static void a_contact_on_curved_paths_is_never_missed(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(31);
+    int missed = 0, late = 0;
+    for (int k = 0; k < test_effort(40000); k++) {
+        feature_motion m = {.kind = k % 2 ? FEATURE_EDGE_EDGE : FEATURE_VERTEX_FACE};
+        double at = test_random_between(&r, 0, 1), w[4];
+        double speed = pow(10, test_random_between(&r, -2, 1));
+        double bend = pow(10, test_random_between(&r, -2, 1));
+        int n = m.kind == FEATURE_VERTEX_FACE ? 1 : 2;
+        for (int i = 0; i < 4; i++) {
+            m.points[i].c[0] = test_random_vec3(&r, 1);
+            m.points[i].c[1] = test_random_vec3(&r, speed);
+            m.points[i].c[2] = test_random_vec3(&r, bend);
+        }
+        random_weights(&r, n, w);
+        random_weights(&r, 4 - n, w + n);
+        vec3 shift =
+            vec3_sub(weighted(m.points + n, w + n, 4 - n, at), weighted(m.points, w, n, at));
+        for (int i = 0; i < n; i++)
+            m.points[i].c[0] = vec3_add(m.points[i].c[0], shift);
+        feature_limits limits = feature_limits_default();
+        limits.tolerance = 1e-4;
+        feature_result out;
+        feature_ccd(&m, 0, 1, &limits, &out);
+        missed += out.verdict == FEATURE_FREE;
+        late += out.verdict == FEATURE_CONTACT && out.time > at + 1e-9;
+    }
+    assert_int_equal(missed, 0);
+    assert_int_equal(late, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +345,7 @@ int main(void)
         cmocka_unit_test(larger_separation_is_never_later),
         cmocka_unit_test(coordinates_too_large_for_the_tolerance_are_refused),
         cmocka_unit_test(running_out_of_nodes_keeps_a_safe_prefix),
+        cmocka_unit_test(a_contact_on_curved_paths_is_never_missed),
         cmocka_unit_test(a_turning_rod_meets_the_plane_at_the_arc_sine),
         cmocka_unit_test(both_routes_agree_on_random_motions),
         cmocka_unit_test(what_is_not_known_exactly_is_not_called_free),
