@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS_MAX = 400 };
+enum { NUMBER_MAX = 400 };
 
 /* Where the parser stands. */
 typedef struct cursor {
@@ -26,28 +26,38 @@ static hr_status refuse(const cursor *c, const char *where, const char *what)
         n++;
     }
     found[n] = 0;
+    int column = (int)(where - c->row) + 1;
+    if (n == 0)
+        return error_set(c->error, HR_ERR_FORMAT, "%s:%d:%d: expected %s, found the end of the row",
+                         c->name, c->line, column, what);
     return error_set(c->error, HR_ERR_FORMAT, "%s:%d:%d: expected %s, found \"%s\"", c->name,
-                     c->line, (int)(where - c->row) + 1, what, found);
+                     c->line, column, what, found);
 }
 
-/* One integer of any length up to DIGITS_MAX digits; long double holds 64 bits of it exactly. */
-static hr_status read_integer(cursor *c, long double *out)
+static void skip_blanks(cursor *c)
 {
-    char text[DIGITS_MAX + 2];
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
+        c->at++;
+}
+
+/* One number: an integer of any length up to NUMBER_MAX digits, of which long double holds 64 bits
+ * exactly, or a decimal. */
+static hr_status read_number(cursor *c, long double *out)
+{
+    char text[NUMBER_MAX + 1], *end = NULL;
     size_t n = 0;
+    skip_blanks(c);
     const char *start = c->at;
-    if (c->at < c->end && (*c->at == '-' || *c->at == '+'))
-        text[n++] = *c->at++;
-    size_t sign = n;
-    while (c->at < c->end && *c->at >= '0' && *c->at <= '9') {
-        if (n == sizeof text - 1)
-            return refuse(c, start, "an integer of at most 400 digits");
+    while (c->at < c->end && *c->at && strchr("+-.0123456789eE", *c->at)) {
+        if (n == NUMBER_MAX)
+            return refuse(c, start, "a number of at most 400 characters");
         text[n++] = *c->at++;
     }
     text[n] = 0;
-    if (n == sign)
-        return refuse(c, start, "an integer");
-    *out = strtold(text, NULL);
+    *out = strtold(text, &end);
+    if (n == 0 || *end)
+        return refuse(c, start, "a number");
+    skip_blanks(c);
     return HR_OK;
 }
 
@@ -62,13 +72,15 @@ static hr_status expect_comma(cursor *c)
 static hr_status read_rational(cursor *c, double *out)
 {
     long double numerator, denominator;
+    skip_blanks(c);
     const char *start = c->at;
-    hr_status status = read_integer(c, &numerator);
+    hr_status status = read_number(c, &numerator);
     if (status == HR_OK)
         status = expect_comma(c);
+    skip_blanks(c);
     const char *below = c->at;
     if (status == HR_OK)
-        status = read_integer(c, &denominator);
+        status = read_number(c, &denominator);
     if (status != HR_OK)
         return status;
     if (denominator == 0)
@@ -87,9 +99,11 @@ static hr_status read_verdict(cursor *c, ccd_truth *truth)
     hr_status status = expect_comma(c);
     if (status != HR_OK)
         return status;
+    skip_blanks(c);
     if (c->at >= c->end || (*c->at != '0' && *c->at != '1'))
         return refuse(c, c->at, "a verdict 0 or 1");
     *truth = *c->at++ == '1' ? CCD_TRUTH_CONTACT : CCD_TRUTH_FREE;
+    skip_blanks(c);
     return HR_OK;
 }
 
@@ -122,20 +136,25 @@ static hr_status read_row(cursor *c, vec3 *point, ccd_truth *truth)
     return status == HR_OK ? read_verdict(c, truth) : status;
 }
 
-/* Nothing but line ends is left. */
-static bool at_end(const cursor *c)
+/* Goes on to the next row that holds something; false at the end of the file. */
+static bool find_row(cursor *c)
 {
-    for (const char *p = c->at; p < c->end; p++)
-        if (*p != '\n' && *p != '\r')
-            return false;
-    return true;
+    for (const char *p = c->at; p < c->end; p++) {
+        if (!strchr(" \t\r\n", *p) || !*p)
+            return true;
+        if (*p == '\n') {
+            c->line++;
+            c->at = c->row = p + 1;
+        }
+    }
+    return false;
 }
 
 static hr_status read_query(cursor *c, ccd_query *query)
 {
     query->line = c->line;
     for (int row = 0; row < 8; row++) {
-        if (at_end(c))
+        if (!find_row(c))
             return error_set(
                 c->error, HR_ERR_FORMAT,
                 "%s:%d: expected row %d of the 8 of a query, found the end of the file", c->name,
@@ -177,7 +196,9 @@ hr_status ccd_queries_parse(const char *text, size_t length, const char *name, c
         .name = name, .at = text, .end = text + length, .row = text, .line = 1, .error = error};
     ccd_queries draft = {0};
     hr_status status = HR_OK;
-    while (status == HR_OK && !at_end(&c)) {
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* a mark that some editors leave */
+        c.at = c.row = text + 3;
+    while (status == HR_OK && find_row(&c)) {
         ccd_query query;
         status = read_query(&c, &query);
         if (status == HR_OK && append(&draft, &query) != HR_OK)

@@ -256,6 +256,23 @@ static void split(ccd_search *s, const ccd_stretch *now, int open)
              (ccd_stretch){now->start, end, first, open, !is_expected || cut <= now->start});
 }
 
+/* What is still undecided on a stretch too short to be split: it is told by where things are at its
+ * start, and contact is at most the time tolerance later. */
+static void look_at_start(ccd_search *s, const ccd_stretch *stretch, int open)
+{
+    ccd_stretch instant = {stretch->start, stretch->start, stretch->first + stretch->count, open,
+                           false};
+    look_at(s, &instant);
+    s->toc = stretch->start < s->toc ? stretch->start : s->toc;
+}
+
+static bool is_splittable(const ccd_search *s, const ccd_stretch *stretch)
+{
+    double middle = 0.5 * (stretch->start + stretch->end);
+    return stretch->end - stretch->start > s->limits->time_tolerance && middle > stretch->start &&
+           middle < stretch->end && s->scene->waiting_count + 3 <= CCD_DEPTH_MAX;
+}
+
 /* Depth first in time: an earlier part, with everything below it, before a later one. Returns
  * the time up to which freedom is proven. */
 static double search_time(ccd_search *s)
@@ -269,17 +286,14 @@ static double search_time(ccd_search *s)
             continue;
         scene->item_count = now.first + now.count;
         look_at(s, &now);
+        int open = scene->item_count - now.first - now.count;
+        bool has_stopped = s->budget <= 0 || s->is_full || s->is_refused;
+        if (!has_stopped && open > 0 && is_splittable(s, &now))
+            split(s, &now, open);
+        else if (!has_stopped && open > 0)
+            look_at_start(s, &now, open);
         if (s->budget <= 0 || s->is_full || s->is_refused)
             return now.start;
-        int open = scene->item_count - now.first - now.count;
-        if (open == 0)
-            continue;
-        double middle = 0.5 * (now.start + now.end);
-        if (scene->waiting_count + 3 > CCD_DEPTH_MAX || !(middle > now.start && middle < now.end)) {
-            s->toc = now.start < s->toc ? now.start : s->toc;
-            continue;
-        }
-        split(s, &now, open);
     }
     return 1;
 }

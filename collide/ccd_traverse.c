@@ -8,6 +8,10 @@
  * dearer. */
 static const double travel_share = 3.0;
 
+/* A model that is coarse on so short a stretch is coarse by rounding: its remainder goes with the
+ * cube of the length. */
+static const double instant = 0x1p-30;
+
 static void forget_boxes(ccd_view *v)
 {
     for (int i = 0; i < CCD_BOXES_KEPT; i++)
@@ -146,8 +150,8 @@ static void test_leaves(ccd_search *s, const ccd_item *item, ccd_view *v)
             return;
         if (test_triangles(s, item, triangle, v))
             continue;
-        if (v->is_shortest) /* cannot be told apart in time */
-            s->toc = v->start < s->toc ? v->start : s->toc;
+        if (v->end - v->start <= instant)
+            s->is_refused = true;
         else
             keep_open(s, item);
         return;

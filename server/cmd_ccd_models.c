@@ -1,17 +1,18 @@
 /* `haptic ccd --model ...`: first contact of whole articulated bodies between two states. */
-#include <errno.h>
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "collide/ccd_step.h"
+#include "devices/text_file.h"
 #include "geometry/urdf.h"
 #include "server/cmd_ccd.h"
 #include "server/command.h"
 
-enum { PAIR_ROOM = 1 << 16, ITEM_ROOM = 1 << 20, STATE_NUMBERS_MAX = 1 << 16 };
+enum { PAIR_ROOM = 1 << 16, ITEM_ROOM = 1 << 20 };
 
 typedef struct stage {
     const ccd_models_job *job;
@@ -26,6 +27,17 @@ static void print_warning(void *context, const char *text)
 {
     (void)context;
     fprintf(stderr, "%s\n", text);
+}
+
+static int HR_PRINTF(1, 2) fail(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fputs("haptic ccd: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    return COMMAND_FAILED;
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -61,30 +73,48 @@ static int read_numbers(char *text, const char *name, double *out, int room, hr_
     return count;
 }
 
-static char *read_text(const char *path)
+/* The numbers themselves; what is none is taken for the name of a file that is not there. */
+static int read_argument(const char *option, const char *state, double *out, int room,
+                         hr_error *error)
 {
-    FILE *file = fopen(path, "rb");
-    char *text = calloc(1, (1 << 20) + 1);
-    size_t length = file && text ? fread(text, 1, 1 << 20, file) : 0;
-    if (file)
-        fclose(file);
-    if (text)
-        text[length] = 0;
-    return text;
+    char *text = strdup(state);
+    int count = text ? read_numbers(text, option, out, room, error) : -1;
+    if (count < 0 && strspn(state, "+-.0123456789, \t\r\n") == 0 && *state)
+        error_set(error, HR_ERR_NOT_FOUND,
+                  "%s: expected a finite number or a file, found \"%s\" (no such file)", option,
+                  state);
+    free(text);
+    return count;
+}
+
+static int read_file(const char *path, double *out, int room, hr_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (text_file_read(path, &text, &size, error) != HR_OK)
+        return -1;
+    int count = -1;
+    if (strlen(text) < size)
+        error_set(error, HR_ERR_FORMAT, "%s: expected text, found a NUL byte", path);
+    else
+        count = read_numbers(text, path, out, room, error);
+    free(text);
+    return count;
 }
 
 /* A file, or the numbers themselves. */
-static bool read_state(const stage *s, const char *state, double *out, hr_error *error)
+static bool read_state(const stage *s, const char *option, const char *state, double *out,
+                       hr_error *error)
 {
-    bool is_file = access(state, R_OK) == 0;
-    const char *name = is_file ? state : "state";
-    char *text = is_file ? read_text(state) : strdup(state);
-    int count = text ? read_numbers(text, name, out, s->coordinate_count, error) : -1;
-    free(text);
+    struct stat found;
+    bool is_file = stat(state, &found) == 0;
+    const char *name = is_file ? state : option;
+    int count = is_file ? read_file(state, out, s->coordinate_count, error)
+                        : read_argument(option, state, out, s->coordinate_count, error);
     if (count >= 0 && count < s->coordinate_count)
         error_set(error, HR_ERR_FORMAT,
-                  "%s:1: expected %d numbers (the coordinates of all movable joints), found %d",
-                  name, s->coordinate_count, count);
+                  "%s: expected %d numbers (the coordinates of all movable joints), found %d", name,
+                  s->coordinate_count, count);
     return count == s->coordinate_count;
 }
 
@@ -126,6 +156,9 @@ static int load_models(stage *s)
         if (urdf_load(s->job->models[i], options, &s->models[i], &error) != HR_OK)
             return command_input_error(&error);
         s->coordinate_count += s->models[i].q_count;
+        if (s->models[i].mesh_count == 0)
+            fprintf(stderr, "%s: no link has a shape; it cannot touch anything\n",
+                    s->job->models[i]);
     }
     return COMMAND_OK;
 }
@@ -137,35 +170,73 @@ static int load_states(stage *s)
     s->from = calloc(n, sizeof *s->from);
     s->to = calloc(n, sizeof *s->to);
     if (!s->from || !s->to)
-        return COMMAND_FAILED;
-    if (!read_state(s, s->job->from, s->from, &error) || !read_state(s, s->job->to, s->to, &error))
+        return fail("out of memory");
+    if (!read_state(s, "--from", s->job->from, s->from, &error) ||
+        !read_state(s, "--to", s->job->to, s->to, &error))
         return command_input_error(&error);
     return COMMAND_OK;
 }
 
+/* A rotation is a quaternion, which has a direction only if it is not zero. */
+static const char *joint_without_rotation(const model *m, const double *q)
+{
+    for (int i = 1; i < m->link_count; i++) {
+        const model_joint *j = &m->joints[i];
+        if (j->type != JOINT_SPHERICAL && j->type != JOINT_FLOATING)
+            continue;
+        const double *r = q + j->q + (j->type == JOINT_FLOATING ? 3 : 0);
+        double size = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3];
+        if (!(size > 1e-12 && size < 1e12))
+            return j->name;
+    }
+    return NULL;
+}
+
+static int set_coordinates(stage *s, int i, int first, bool is_end)
+{
+    const model *m = &s->models[i];
+    double *q = calloc((size_t)m->q_count + 1, sizeof *q);
+    if (!q)
+        return fail("out of memory");
+    to_model_order(m, (is_end ? s->to : s->from) + first, q);
+    const char *joint = joint_without_rotation(m, q);
+    hr_status status = joint    ? HR_ERR_ARGUMENT
+                       : is_end ? ccd_body_move(s->bodies[i], q)
+                                : ccd_body_place(s->bodies[i], q);
+    free(q);
+    if (status == HR_OK)
+        return COMMAND_OK;
+    const char *option = is_end ? "--to" : "--from";
+    hr_error error = {{0}};
+    if (joint)
+        error_set(&error, status,
+                  "%s: expected a quaternion w,x,y,z of length 1 for joint \"%s\" of %s", option,
+                  joint, s->job->models[i]);
+    else
+        error_set(&error, status, "%s: expected coordinates within range for %s", option,
+                  s->job->models[i]);
+    return command_input_error(&error);
+}
+
 static int place_bodies(stage *s)
 {
-    int first = 0;
+    int first = 0, code = COMMAND_OK;
     s->scene = ccd_scene_create(PAIR_ROOM, ITEM_ROOM);
-    for (int i = 0; i < s->job->model_count && s->scene; i++) {
+    if (!s->scene)
+        return fail("out of memory");
+    for (int i = 0; i < s->job->model_count && code == COMMAND_OK; i++) {
         const model *m = &s->models[i];
-        double *q = calloc((size_t)m->q_count + 1, sizeof *q);
         s->bodies[i] = ccd_body_create(m, ASSEMBLY_BALANCED, s->job->bases[i]);
-        bool is_good = q && s->bodies[i] && ccd_scene_add(s->scene, s->bodies[i]) == i;
-        if (is_good) {
-            to_model_order(m, s->from + first, q);
-            is_good = ccd_body_place(s->bodies[i], q) == HR_OK;
-        }
-        if (is_good) {
-            to_model_order(m, s->to + first, q);
-            is_good = ccd_body_move(s->bodies[i], q) == HR_OK;
-        }
-        free(q);
+        if (!s->bodies[i])
+            return fail("%s: out of memory, or a coordinate that is not finite", s->job->models[i]);
+        if (ccd_scene_add(s->scene, s->bodies[i]) != i)
+            return fail("%s: too many links", s->job->models[i]);
+        code = set_coordinates(s, i, first, false);
+        if (code == COMMAND_OK)
+            code = set_coordinates(s, i, first, true);
         first += m->q_count;
-        if (!is_good)
-            return COMMAND_FAILED;
     }
-    return s->scene ? COMMAND_OK : COMMAND_FAILED;
+    return code;
 }
 
 /* --- output ----------------------------------------------------------------------------------- */

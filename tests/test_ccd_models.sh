@@ -23,6 +23,13 @@ U
 cat > "$work/wall.urdf" <<'U'
 <robot name="wall"><link name="wall"><collision><geometry><box size="0.2 2 2"/></geometry></collision></link></robot>
 U
+cat > "$work/ball.urdf" <<'U'
+<robot name="ball"><link name="world"/><link name="ball"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+  <joint name="float" type="floating"><parent link="world"/><child link="ball"/></joint></robot>
+U
+echo '<robot name="bare"><link name="bare"/></robot>' > "$work/bare.urdf"
+echo '<robot name="m"><link name="m"><collision><geometry><mesh filename="nowhere.stl"/></geometry></collision></link></robot>' > "$work/miss.urdf"
+printf '0 # one\nfast\n' > "$work/words.csv"
 p=$work/pusher.urdf w=$work/wall.urdf
 
 check "a pusher meets a wall after half of 2 m" 0 '^contact,0.49999' \
@@ -44,8 +51,25 @@ check "too few numbers are refused" 2 'expected 1 numbers .* found 0' \
     "$haptic" ccd --model "$p" --from "" --to 2
 check "too many numbers are refused" 2 'expected 1 numbers, found more' \
     "$haptic" ccd --model "$p" --from 1,2 --to 2
-check "a word is refused" 2 'expected a finite number, found "fast"' \
-    "$haptic" ccd --model "$p" --from fast --to 2
+check "a file that is not there is named" 2 'from: expected a finite number or a file, found "fast.csv"' \
+    "$haptic" ccd --model "$p" --from fast.csv --to 2
+check "a word in a file is refused with its line" 2 'words.csv:2: expected a finite number, found "fast"' \
+    "$haptic" ccd --model "$p" --from "$work/words.csv" --to 2
+check "a directory is no state" 2 "$work" "$haptic" ccd --model "$p" --from "$work" --to 2
+check "a number too many is refused" 2 '2x' "$haptic" ccd --model "$p" --from 0 --to 2x
+check "coordinates that rounding cannot resolve are refused" 0 '^refused,0$' \
+    "$haptic" ccd --model "$p" --base 1e9,0,0 --model "$w" --base 1000000001.2,0,0 --from 0 --to 2
+check "so is a tolerance below rounding" 0 '^refused,0$' \
+    "$haptic" ccd --model "$p" --model "$w" --base 1.2,0,0 --from 0 --to 2 --tolerance 1e-300
+check "a motion beyond all numbers is refused" 0 '^refused,0$' \
+    "$haptic" ccd --model "$p" --model "$w" --base 1.2,0,0 --from 0 --to 1e300
+check "a denormal motion is free" 0 '^free,1$' \
+    "$haptic" ccd --model "$p" --model "$w" --base 1.2,0,0 --from 0 --to 4e-320
+check "a zero quaternion is refused" 2 'expected a quaternion w,x,y,z of length 1 for joint "float"' \
+    "$haptic" ccd --model "$work/ball.urdf" --from 0,0,0,1,0,0,0 --to 2,0,0,0,0,0,0
+check "a missing mesh is named" 2 'nowhere.stl' "$haptic" ccd --model "$work/miss.urdf" --from "" --to ""
+check "a model without shapes is said to touch nothing" 0 'no link has a shape' \
+    "$haptic" ccd --model "$work/bare.urdf" --from "" --to ""
 check "not a number is refused" 2 'expected a finite number' \
     "$haptic" ccd --model "$p" --from nan --to 2
 check "a missing model is named" 2 'nowhere.urdf' \

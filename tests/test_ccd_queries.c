@@ -65,14 +65,42 @@ static void refusals_name_the_place(void **state)
     assert_refused(text, "q.csv:8: expected row 8 of the 8 of a query, found the end of the file");
     assert_refused("1,0,1,1,1,1\n",
                    "q.csv:1:3: expected a denominator that is not zero, found \"0,1,1,1,1\"");
-    assert_refused("1,1,x,1,1,1\n", "q.csv:1:5: expected an integer, found \"x,1,1,1\"");
-    assert_refused("1,1,1,1,1\n", "q.csv:1:10: expected a comma, found \"\"");
+    assert_refused("1,1,x,1,1,1\n", "q.csv:1:5: expected a number, found \"x,1,1,1\"");
+    assert_refused("1,1,1,1,1\n", "q.csv:1:10: expected a comma, found the end of the row");
     assert_refused("1,1,1,1,1,1\n1,1,1,1,1,1,0\n",
                    "q.csv:2:12: expected the end of a row of 6 columns, found \",0\"");
     assert_refused("1,1,1,1,1,1,2\n", "q.csv:1:13: expected a verdict 0 or 1, found \"2\"");
     assert_refused("1,1,1,1,1,1,0\n1,1,1,1,1,1,1\n",
                    "q.csv:2:13: expected the same verdict on all 8 rows of a query, found \"1\"");
-    assert_refused("1.5,1,1,1,1,1\n", "q.csv:1:2: expected a comma, found \".5,1,1,1,1,1\"");
+    assert_refused("1.5e,1,1,1,1,1\n", "q.csv:1:1: expected a number, found \"1.5e,1,1,1,1,1\"");
+    assert_refused("nan,1,1,1,1,1\n", "q.csv:1:1: expected a number, found \"nan,1,1,1,1,1\"");
+    assert_refused(
+        "\n1e999,1,1,1,1,1\n",
+        "q.csv:2:1: expected a coordinate within double range, found \"1e999,1,1,1,1,1\"");
+    repeat(text, row6, 9);
+    assert_refused(text, "q.csv:10: expected row 2 of the 8 of a query, found the end of the file");
+}
+
+/* Decimals, blanks, empty lines, either kind of line end, a byte order mark, no last line end. */
+static void odd_but_clear_files_are_read(void **state)
+{
+    (void)state;
+    char text[2048] = "\xef\xbb\xbf\n";
+    for (int i = 0; i < 16; i++) {
+        strcat(text, i % 2 ? " 5e-1 , 1.0,\t-0.75,+1 ,1,1 " : "1,2,-3,4,1,1");
+        strcat(text, i == 15 ? "" : i % 3 ? "\n" : "\r\n \r\n\n");
+    }
+    ccd_queries q;
+    hr_error error = {{0}};
+    assert_int_equal(parse(text, &q, &error), HR_OK);
+    assert_int_equal(q.count, 2);
+    for (int i = 0; i < 8; i++) {
+        const vec3 *p = i < 4 ? &q.items[1].start[i] : &q.items[1].end[i - 4];
+        assert_vec3_near(*p, ((vec3){0.5, -0.75, 1}), 0);
+    }
+    ccd_queries_free(&q);
+    assert_int_equal(parse("", &q, &error), HR_OK);
+    assert_int_equal(q.count, 0);
 }
 
 static void verdicts_are_found_beside_the_file(void **state)
@@ -97,6 +125,7 @@ int main(void)
         cmocka_unit_test(rationals_become_the_nearest_double),
         cmocka_unit_test(a_seventh_column_is_the_verdict),
         cmocka_unit_test(refusals_name_the_place),
+        cmocka_unit_test(odd_but_clear_files_are_read),
         cmocka_unit_test(verdicts_are_found_beside_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

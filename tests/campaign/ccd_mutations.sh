@@ -16,7 +16,7 @@ mutate() { # name, file, sed expression
     if cmp -s "$work/whole/$2" "$work/tree/$2"; then echo "not ok $1: nothing was changed"; return; fi
     cd "$work/tree" || exit 1
     red=
-    # shellcheck disable=SC2086,SC2059 # one word per test
+    # shellcheck disable=SC2046,SC2086,SC2059 # one word per test
     if make -s -j2 BUILD="$work/build" WARNINGS=-w $(printf "$work/build/tests/%s " $tests) > "$work/log" 2>&1
     then for t in $tests; do timeout 120 "$work/build/tests/$t" > /dev/null 2>&1 || red="$red $t"; done
     else echo "not ok $1: does not build"; tail -5 "$work/log"; fi
