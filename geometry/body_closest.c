@@ -460,10 +460,10 @@ hr_status body_find_nearest(body_finder *f, vec3 point, body_nearest *out)
             status =
                 top.node < 0 ? open_piece(&q, &f->pieces[-1 - top.node]) : split_node(&q, top.node);
     }
-    if (status != HR_OK)
+    if (status != HR_OK && status != HR_ERR_MAX_ITER)
         return status;
     found.nodes = f->node_count;
     body_nearest_finish(f->body, point, &found);
     *out = found;
-    return HR_OK;
+    return status;
 }

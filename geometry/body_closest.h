@@ -28,7 +28,8 @@ body_finder *body_finder_create(const parametric_body *b);
 void body_finder_destroy(body_finder *f);
 
 /* HR_ERR_NOT_FINITE for a point that is not; HR_ERR_MEMORY. Otherwise *out is the proven nearest
- * point (where several are equally near, one of them). */
+ * point (where several are equally near, one of them); with HR_ERR_MAX_ITER the nearest found, but
+ * rounding (control points far beyond the rest) kept the search from proving it. */
 HR_MUST_USE hr_status body_find_nearest(body_finder *f, vec3 point, body_nearest *out);
 
 /* The local minimum of the distance that is reached from (face, u, v) downhill, across edges and

@@ -226,6 +226,10 @@ static int search_body(const parametric_body *b, const points *list, const optio
     for (int i = 0; i < list->count && status == HR_OK; i++) {
         body_nearest n;
         status = body_find_nearest(finder, list->items[i], &n);
+        if (status == HR_ERR_MAX_ITER) {
+            fprintf(stderr, "haptic closest: point %d: the nearest found, but not proven\n", i + 1);
+            status = HR_OK;
+        }
         if (status == HR_OK)
             print_body_answer(o, &n);
     }

@@ -206,6 +206,15 @@ HR_RT static vec3 step_toward(search *s, vec3 goal)
     return moved;
 }
 
+/* True if the proxy has moved enough since the body was asked for it to say something new: a
+ * distance changes no faster than the point moves. */
+HR_RT static bool is_news(const proxy *p, const proxy_body *b, vec3 at)
+{
+    double room = b->contact_count > 0 ? b->contacts[0].gap - p->radius : stride_m;
+    double moved = vec3_distance(pose_apply_inverse(b->now, at), b->followed);
+    return !(moved < 0.5 * room);
+}
+
 /* From `start` to the allowed point nearest to `goal`. The planes of the last call are still
  * there, carried with their bodies; they hold in the first round. */
 HR_RT static void seek(proxy *p, vec3 start, vec3 goal, double dt, search *s)
@@ -228,7 +237,7 @@ HR_RT static void seek(proxy *p, vec3 start, vec3 goal, double dt, search *s)
         if (round > 0 && vec3_length_squared(next) < enough * enough)
             return;
         for (int i = 0; i < p->body_count; i++)
-            if (!p->bodies[i].is_gated)
+            if (!p->bodies[i].is_gated && (round == 0 || is_news(p, &p->bodies[i], s->at)))
                 follow(p, &p->bodies[i], s->at, round == 0 ? dt : 0, reach);
     }
 }

@@ -53,9 +53,11 @@ static void slow_worlds_feel_smooth(void **state)
     (void)state;
     const double rates[] = {1000, 250, 100, 60};
     for (int i = 0; i < 4; i++) {
-        double step = feel_slow_poses(0.2, rates[i]);
-        print_message("poses at %.0f Hz, 0.2 m/s: %.3f N per tick (exact 0.3)\n", rates[i], step);
+        double inside, step = feel_slow_poses(0.2, rates[i], &inside);
+        print_message("poses at %.0f Hz, 0.2 m/s: %.3f N per tick (exact 0.3), %.1e m inside\n",
+                      rates[i], step, inside);
         assert_true(step <= 0.35);
+        assert_true(inside <= 0.05e-3);
     }
 }
 

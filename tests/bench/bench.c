@@ -1,9 +1,11 @@
 #include "tests/bench/bench.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 static char last_name[128];
@@ -23,6 +25,17 @@ int64_t bench_wait_tick(void)
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
         ;
     return next;
+}
+
+int bench_be_servo(int wanted)
+{
+    struct sched_param with = {.sched_priority = 80};
+    struct sched_param without = {.sched_priority = 0};
+    if (!wanted) {
+        munlockall();
+        return sched_setscheduler(0, SCHED_OTHER, &without) != 0;
+    }
+    return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 && sched_setscheduler(0, SCHED_FIFO, &with) == 0;
 }
 
 static int by_value(const void *a, const void *b)

@@ -16,6 +16,10 @@ int64_t bench_now_ns(void);
 /* Sleeps to the next point of a 1 kHz grid: cold caches, the honest timing. Returns its time. */
 int64_t bench_wait_tick(void);
 
+/* Gives the calling thread what the servo has (locked memory, SCHED_FIFO) where the machine allows
+ * it, or takes it back; true if it has it now. For paced timings. */
+int bench_be_servo(int wanted);
+
 /* Reports n durations in ns (they are sorted in place): median, mean, p99, p99.9, max. */
 void bench_report(const char *name, double *ns, int n);
 

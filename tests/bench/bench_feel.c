@@ -103,14 +103,20 @@ static void imposed(void)
                              i % 3 ? 0.002 : 0, 100u + (unsigned)i);
     bench_value("feel_08", passed, "trials");
     bench_value("feel_09", 1e3 * feel_hinge(), "mm");
-    bench_value("feel_10", feel_slow_poses(0.2, 100), "N");
-    bench_extra("at_250_hz", feel_slow_poses(0.2, 250));
-    bench_extra("at_60_hz", feel_slow_poses(0.2, 60));
-    bench_value("feel_12", feel_thin(40), "count");
-    double edge = 0;
-    for (double depth = 0.00025; depth < 0.002; depth *= 2)
-        edge = fmax(edge, feel_edge(0.03, depth));
-    bench_value("feel_16", edge, "N"); /* at 30 mm/s, 0.25 to 2 mm deep */
+    const int rates[4] = {1000, 250, 100, 60};
+    double inside = 0;
+    for (int i = 0; i < 4; i++) {
+        char name[64];
+        double penetration = 0, step = feel_slow_poses(0.2, rates[i], &penetration);
+        inside = fmax(inside, penetration);
+        snprintf(name, sizeof name, "feel_world_%d_hz", rates[i]);
+        bench_value(name, step, "N");
+        bench_extra("proxy_inside_mm", 1e3 * penetration);
+        if (rates[i] == 100)
+            bench_value("feel_10", step, "N");
+    }
+    bench_value("feel_proxy_inside_moving_body", 1e3 * inside, "mm");
+    bench_value("feel_12_analytic", feel_thin(40), "count");
 }
 
 int main(void)

@@ -13,5 +13,7 @@ done
 # later lines win, members of one key are joined
 jq -s 'reduce .[] as $o ({}; . * $o)' "$BUILD/bench.json" "$lines" > "$BUILD/bench.json.new" &&
     mv "$BUILD/bench.json.new" "$BUILD/bench.json"
+"$(dirname "$0")/feel_table.sh" "$(dirname "$0")/feel_rows.tsv" "$BUILD/bench.json" "$BUILD/feel.md" &&
+    echo "wrote $BUILD/feel.md"
 echo "wrote $BUILD/bench.json: $(jq length "$BUILD/bench.json") keys"
 exit $failed

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "server/proxy.h"
 #include "tests/support/rig.h"
 
 static double unit_random(unsigned *seed)
@@ -144,8 +145,13 @@ double feel_hinge(void)
     return worst;
 }
 
-double feel_slow_poses(double speed, double rate_hz)
+double feel_slow_poses(double speed, double rate_hz, double *inside)
 {
+    /* a second proxy gets what the hand's gets, and tells where the ball is shown */
+    static proxy shadow;
+    int shapes;
+    uint64_t sequence = 0;
+    double deepest = 0;
     rig r;
     rig_init(&r);
     r.settings.coupling.tool_radius_m = 0.002;
@@ -161,15 +167,27 @@ double feel_slow_poses(double speed, double rate_hz)
     r.settings.safety.startup_clear_s = 0.001;
     r.settings.safety.startup_ramp_s = 0.001;
     rig_start(&r);
+    const shape *table = world_shapes(r.world, &shapes);
+    proxy_init(&shadow, table, shapes, 0.002, r.settings.world.stale_fade_s);
     double worst = 0;
     vec3 last = {0, 0, 0};
     for (int i = 0; i < 4000; i++) {
-        rig_tick(&r, (vec3){0.003, 0, 0});
+        const vec3 tool = {0.003, 0, 0};
+        rig_tick(&r, tool);
+        if (r.frame.sequence != sequence)
+            (void)proxy_frame(&shadow, &r.frame);
+        sequence = r.frame.sequence;
+        proxy_move(&shadow, tool, r.record.time_ns, 1e-3);
+        if (shadow.body_count > 0 && !(r.record.tracker_flags & PROXY_GATED))
+            deepest =
+                fmax(deepest, 0.026 - vec3_distance(r.record.proxy, shadow.bodies[0].now.origin));
         if (r.record.state == SERVO_RUNNING && i > 100)
             worst = fmax(worst, vec3_distance(r.record.force, last));
         last = r.record.force;
     }
     rig_stop(&r);
+    if (inside)
+        *inside = deepest;
     return worst;
 }
 

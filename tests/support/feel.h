@@ -22,9 +22,10 @@ int feel_plate(double speed, int turning, double tremor, double tool_radius, uns
 /* Two plates close on a 2 mm tool on their bisector: m, how far the proxy sphere was inside one. */
 double feel_hinge(void);
 
-/* A plate that oscillates with peak speed (m/s) and whose world runs at rate_hz, under a held 2 mm
- * tool: N, largest force step per tick. */
-double feel_slow_poses(double speed, double rate_hz);
+/* A ball that oscillates with peak speed (m/s) and whose world runs at rate_hz, under a held 2 mm
+ * tool: N, largest force step per tick. inside (may be NULL): m, how far the proxy sphere was in
+ * the ball where the servo shows it. */
+double feel_slow_poses(double speed, double rate_hz, double *inside);
 
 /* A tool of 1 mm radius, `depth` under the surface, slides over a box's edge at speed: N, largest
  * force step per tick. */
