@@ -44,7 +44,7 @@ static articulated *start(const experiment *e, int budget)
     articulated_set_state(a, state, state + m->q_count);
     free(state);
     if (budget > 0)
-        articulated_use_metric(a, (articulated_metric){.s0 = 1, .s1 = 0.02});
+        articulated_use_metric(a, articulated_metric_over(0.02));
     return a;
 }
 

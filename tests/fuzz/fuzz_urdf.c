@@ -3,9 +3,31 @@
 #include <stdlib.h>
 
 #include "geometry/urdf.h"
+#include "solver/articulated.h"
 #include "solver/articulated_body.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A few adaptive steps: chooses, stops and starts joints, asks for masses. */
+static void run_adaptive(const model *m)
+{
+    articulated_options how = {.gravity = {0, 0, -9.81},
+                               .step_s = 1e-3,
+                               .use_damping = true,
+                               .use_armature = true,
+                               .use_limits = true};
+    articulated *a = articulated_create(m, &how);
+    for (int budget = 8; a && budget > 0; budget /= 2) {
+        (void)articulated_select(a, (articulated_selection){.budget = budget});
+        articulated_step(a);
+        size_t n = (size_t)articulated_freedom(a);
+        double *mass = calloc(n * n + 1, sizeof *mass);
+        if (mass)
+            articulated_mass_matrix(a, mass);
+        free(mass);
+    }
+    articulated_destroy(a);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -25,6 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(q);
     articulated_body_destroy(a);
+    if (m.body_count < 200)
+        run_adaptive(&m);
     model_free(&m);
     return 0;
 }
