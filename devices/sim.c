@@ -57,6 +57,7 @@ static hr_status open_sim(const char *address, const device_settings *settings, 
     if (status == HR_OK)
         status = read_script(settings, script, error);
     if (status == HR_OK) {
+        wanted.senses_rotation = script->turns;
         sim_falcon_init(&dev->falcon, &wanted, &grip);
         sim_hand_init(&dev->hand, grip, script, wanted.seed);
         snprintf(dev->falcon.serial, sizeof dev->falcon.serial, "SIM-%.20s",

@@ -69,6 +69,7 @@ void sim_falcon_describe(const device *dev, device_description *out)
     falcon_describe(out);
     out->latency = 0.001 * f->settings.delay_exchanges;
     out->watchdog = 0.1;
+    out->senses_rotation = f->settings.senses_rotation;
     memcpy(out->serial, f->serial, sizeof out->serial);
 }
 
@@ -245,7 +246,10 @@ HR_RT static hr_status report(sim_falcon *f, uint32_t faults, uint32_t extra_fla
     s->time_ns = f->time_ns;
     s->sequence++;
     s->valid = DEVICE_HAS_BUTTONS | DEVICE_HAS_JOINTS |
-               (is_homed ? DEVICE_HAS_POSITION | DEVICE_HAS_VELOCITY : 0);
+               (is_homed ? DEVICE_HAS_POSITION | DEVICE_HAS_VELOCITY : 0) |
+               (f->settings.senses_rotation ? DEVICE_HAS_ROTATION : 0);
+    if (f->settings.senses_rotation)
+        s->rotation = f->intent.rotation;
     s->flags = (is_homed ? DEVICE_IS_HOMED : 0) | (f->is_enabled ? DEVICE_IS_ENABLED : 0) |
                (f->is_saturated ? DEVICE_IS_SATURATED : 0) | (is_frozen ? DEVICE_IS_FROZEN : 0) |
                (f->has_jumped ? DEVICE_HAS_JUMPED : 0) | extra_flags;

@@ -21,6 +21,7 @@ typedef struct sim_falcon_settings {
     double late_probability; /* the report misses its exchange, the command does not */
     double homing_s;         /* 0: homed when opened */
     bool is_imposed;         /* the handle is where the hand wants it, whatever the motors do */
+    bool senses_rotation;    /* the handle turns with the hand, and the device tells how */
     bool has_quantisation;   /* false: exact angles and forces, for figures that ask for it */
     uint64_t seed;
     sim_faults faults;

@@ -137,11 +137,22 @@ HR_RT static void follow(const sim_action *a, double t, sim_intent *out)
     }
 }
 
+/* The handle's orientation, by minimum jerk along the shortest way. */
+HR_RT static quat turned(const sim_action *a, double t)
+{
+    if (a->kind != SIM_TURN)
+        return a->turned_to;
+    double s = a->duration > 0 ? fmin(fmax(t / a->duration, 0), 1) : 1;
+    vec3 way = quat_to_rotation_vector(quat_multiply(a->turned_to, quat_conjugate(a->turned_from)));
+    quat part = quat_from_rotation_vector(vec3_scale(s * s * s * (10 + s * (6 * s - 15)), way));
+    return quat_normalize(quat_multiply(part, a->turned_from));
+}
+
 HR_RT void sim_hand_intent(const sim_hand *hand, double time, sim_intent *out)
 {
     double t = time > 0 ? time : 0;
     const sim_action *a = action_at(&hand->script, &t);
-    *out = (sim_intent){.holding = 1, .buttons = a->buttons};
+    *out = (sim_intent){.holding = 1, .buttons = a->buttons, .rotation = turned(a, t)};
     follow(a, t, out);
     if (a->kind == SIM_LET_GO) /* the hand closes again over the last tenth of a second */
         out->holding = 1 - fmin(1, fmax(0, (a->duration - t) / fmin(0.1, a->duration)));

@@ -12,6 +12,8 @@
  *     press X Y Z for T                     push with a force, ramped over 50 ms at both ends
  *     hold T                                stay
  *     let go T                              open the hand
+ *     turn RX RY RZ over T                  smoothly to an orientation: rotation vector, rad, from
+ *                                           upright; the device then senses how it is turned
  *     button I press | button I release     at once; I from 0 to 3
  *     repeat | repeat N                     last statement: from the start, for ever or N times
  * `move`, `slide`, `circle`, `tap` and `hold` may end in `pressing X Y Z`, a force that the hand
@@ -34,19 +36,21 @@ typedef enum sim_action_kind {
     SIM_PRESS,
     SIM_HOLD,
     SIM_LET_GO,
-    SIM_BUTTON
+    SIM_BUTTON,
+    SIM_TURN
 } sim_action_kind;
 
 typedef struct sim_action {
     sim_action_kind kind;
-    double start, duration; /* s from the script's start */
-    vec3 from;              /* m, target at the start */
-    vec3 to;                /* m; centre of a circle; offset of a tap */
-    vec3 axis;              /* unit, of a circle */
-    vec3 force;             /* N, added during the action */
-    double times;           /* turns or taps */
-    uint32_t buttons;       /* pressed during the action */
-    uint32_t button;        /* which one a SIM_BUTTON changes */
+    double start, duration;      /* s from the script's start */
+    vec3 from;                   /* m, target at the start */
+    vec3 to;                     /* m; centre of a circle; offset of a tap */
+    vec3 axis;                   /* unit, of a circle */
+    vec3 force;                  /* N, added during the action */
+    double times;                /* turns or taps */
+    quat turned_from, turned_to; /* orientation at the start and the end */
+    uint32_t buttons;            /* pressed during the action */
+    uint32_t button;             /* which one a SIM_BUTTON changes */
     bool is_pressed;
 } sim_action;
 
@@ -58,6 +62,7 @@ typedef struct sim_script {
     int count;
     double length; /* s, of one pass */
     double passes; /* INFINITY: for ever */
+    bool turns;    /* some statement turns the handle */
 } sim_script;
 
 /* Messages read "NAME: script line 3, column 7: expected ..., found ...". *out is untouched on
@@ -87,6 +92,7 @@ typedef struct sim_intent {
     vec3 target;          /* m */
     vec3 target_velocity; /* m/s, without the tremor */
     vec3 force;           /* N, pushed on top of the spring */
+    quat rotation;        /* base_from_handle */
     double holding;       /* 0 (open hand) to 1 */
     uint32_t buttons;
 } sim_intent;

@@ -158,6 +158,16 @@ static hr_status read_button(reader *r, sim_action *a)
                                                   : refuse(r, w, "\"press\" or \"release\"");
 }
 
+static hr_status read_turn(reader *r, sim_action *a)
+{
+    vec3 turn = {0, 0, 0};
+    hr_status status = read_vector(r, 7, "a component of a rotation from -7 to 7 rad", &turn);
+    if (status)
+        return status;
+    a->turned_to = quat_from_rotation_vector(turn);
+    return read_duration(r, "\"over\"", &a->duration);
+}
+
 /* What follows the first word of a statement. */
 static hr_status read_action(reader *r, sim_action *a)
 {
@@ -182,6 +192,8 @@ static hr_status read_action(reader *r, sim_action *a)
         return read_duration(r, "\"go\"", &a->duration);
     case SIM_BUTTON:
         return read_button(r, a);
+    case SIM_TURN:
+        return read_turn(r, a);
     }
     return HR_ERR_ARGUMENT;
 }
@@ -224,8 +236,8 @@ static hr_status read_repeat(reader *r, sim_script *s, word first)
 
 static int kind_of(word w)
 {
-    static const char *const names[] = {"move",  "slide", "circle", "tap",
-                                        "press", "hold",  "let",    "button"};
+    static const char *const names[] = {"move", "slide", "circle", "tap", "press",
+                                        "hold", "let",   "button", "turn"};
     for (int i = 0; i < HR_COUNT(names); i++)
         if (is_word(w, names[i]))
             return i;
@@ -246,7 +258,8 @@ static hr_status read_statement(reader *r, sim_script *s, bool *is_last)
     }
     int kind = kind_of(w);
     if (kind < 0)
-        return refuse(r, w, "move, slide, circle, tap, press, hold, let go, button or repeat");
+        return refuse(r, w,
+                      "move, slide, circle, tap, press, hold, let go, button, turn or repeat");
     if (s->count == SIM_ACTIONS_MAX)
         return refuse(r, w, "at most 256 statements");
     sim_action *a = &s->first[s->count];
@@ -255,20 +268,34 @@ static hr_status read_statement(reader *r, sim_script *s, bool *is_last)
     if (status == HR_OK)
         status = read_tail(r, a);
     s->count += status == HR_OK;
+    s->turns = s->turns || kind == SIM_TURN;
     return status;
 }
 
-/* Fills in times, starting places and buttons; returns where the target ends. */
-static vec3 unroll(sim_action *actions, int count, vec3 from, uint32_t *buttons, double *length)
+/* What goes on from one statement to the next. */
+typedef struct progress {
+    vec3 place;
+    quat rotation;
+    uint32_t buttons;
+} progress;
+
+/* Fills in times, starting places, orientations and buttons, and brings *now to the end. */
+static void unroll(sim_action *actions, int count, progress *now, double *length)
 {
     double start = 0;
+    vec3 from = now->place;
     for (int i = 0; i < count; i++) {
         sim_action *a = &actions[i];
         a->start = start;
         a->from = from;
         if (a->kind == SIM_BUTTON)
-            *buttons = a->is_pressed ? *buttons | 1u << a->button : *buttons & ~(1u << a->button);
-        a->buttons = *buttons;
+            now->buttons =
+                a->is_pressed ? now->buttons | 1u << a->button : now->buttons & ~(1u << a->button);
+        a->buttons = now->buttons;
+        a->turned_from = now->rotation;
+        if (a->kind == SIM_TURN)
+            now->rotation = a->turned_to;
+        a->turned_to = now->rotation;
         start += a->duration;
         if (a->kind == SIM_MOVE || a->kind == SIM_SLIDE)
             from = a->to;
@@ -282,7 +309,7 @@ static vec3 unroll(sim_action *actions, int count, vec3 from, uint32_t *buttons,
                 from, (1 - cos(2 * 3.14159265358979323846 * fmod(a->times, 1))) / 2, a->to);
     }
     *length = start;
-    return from;
+    now->place = from;
 }
 
 hr_status sim_script_parse(const char *text, size_t size, const char *name, sim_script *out,
@@ -304,11 +331,12 @@ hr_status sim_script_parse(const char *text, size_t size, const char *name, sim_
                            "one statement, found none",
                            name, r.line);
     if (status == HR_OK) {
-        uint32_t buttons = 0;
+        progress now = {.rotation = quat_identity()};
         memcpy(s->again, s->first, sizeof s->first);
-        vec3 end = unroll(s->first, s->count, (vec3){0, 0, 0}, &buttons, &s->length);
-        vec3 last = unroll(s->again, s->count, end, &buttons, &s->length);
-        if (s->passes > 1 && vec3_distance(last, end) > 1e-9)
+        unroll(s->first, s->count, &now, &s->length);
+        vec3 end = now.place;
+        unroll(s->again, s->count, &now, &s->length);
+        if (s->passes > 1 && vec3_distance(now.place, end) > 1e-9)
             status = error_set(error, HR_ERR_FORMAT,
                                "%s: script line %zu, column 1: expected a script that ends where "
                                "its last pass did, found one that drifts; add a move",

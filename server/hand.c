@@ -318,6 +318,8 @@ HR_RT static vec3 wall_force(hand *h, vec3 tool, bool is_fresh, int64_t time_ns,
         return grab_force(&h->grab, &h->proxy, tool, h->coupling.stiffness_max, is_fresh, time_ns,
                           dt);
     }
+    if (h->sample.valid & DEVICE_HAS_ROTATION)
+        h->proxy.tool_rotation = quat_normalize(h->sample.rotation);
     proxy_move(&h->proxy, tool, time_ns, dt);
     return coupling_force(&h->coupling, &h->proxy, tool, is_fresh, time_ns);
 }

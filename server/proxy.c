@@ -48,7 +48,8 @@ void proxy_init(proxy *p, const shape *shapes, int shape_count, double radius, d
                  .shape_count = shape_count,
                  .radius = radius,
                  .horizon = horizon,
-                 .friction_factor = 1.0};
+                 .friction_factor = 1.0,
+                 .tool_rotation = quat_identity()};
     p->touch.body = -1;
 }
 
@@ -75,10 +76,12 @@ HR_RT static void follow(const proxy *p, proxy_body *b, vec3 at, double dt, doub
         shape_predict(body, &b->tracker, b->contacts, b->contact_count,
                       vec3_sub(point, b->followed));
     b->contact_count =
-        body->tool ? tool_shape_follow(body, &b->tracker, point, quat_conjugate(b->now.rotation),
-                                       reach, b->contacts, SHAPE_CONTACTS_MAX)
-                   : shape_follow(body, &b->tracker, point, velocity, dt, reach, b->contacts,
-                                  SHAPE_CONTACTS_MAX);
+        body->tool
+            ? tool_shape_follow(body, &b->tracker, point,
+                                quat_multiply(quat_conjugate(b->now.rotation), p->tool_rotation),
+                                reach, b->contacts, SHAPE_CONTACTS_MAX)
+            : shape_follow(body, &b->tracker, point, velocity, dt, reach, b->contacts,
+                           SHAPE_CONTACTS_MAX);
     b->followed = point;
 }
 

@@ -73,8 +73,9 @@ typedef struct proxy {
     bool moves_bodies; /* pushed bodies give way between frames */
     bool is_placed;
     bool is_sticking;
-    vec3 position; /* m, world */
-    vec3 tool;     /* m, world, at the last tick */
+    vec3 position;      /* m, world */
+    vec3 tool;          /* m, world, at the last tick */
+    quat tool_rotation; /* world_from_tool: how a tool body is turned; set before proxy_move */
     int body_count;
     proxy_body bodies[FRAME_BODIES_MAX];
     proxy_touch touch;

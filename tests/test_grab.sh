@@ -1,6 +1,6 @@
 #!/bin/sh
-# Two hands take hold of one bar in lockstep; the recording replays bit for bit, and the button of
-# the emergency stop cannot be the one that grabs.
+# Two hands take hold of one bar in lockstep, one hand turns its tool: the recordings replay bit for
+# bit. The button of the emergency stop cannot be the one that grabs.
 set -u
 build=${BUILD:-build}
 work=$(mktemp -d)
@@ -39,6 +39,9 @@ says_where() {
 check "two hands play for 6 s" "$build/hapticd" --lockstep --for 6 -c "$work/two.conf" \
     --record "$work/two.mcap"
 check "the recording replays bit for bit" "$build/haptic" replay "$work/two.mcap" --verify
+check "a tool that turns plays for 5 s" "$build/hapticd" --lockstep --for 5 --scene turning-tool \
+    --record "$work/turn.mcap"
+check "its recording replays bit for bit" "$build/haptic" replay "$work/turn.mcap" --verify
 check "the stop button does not grab" says_where
 
 echo "$passed passed, $failed failed"

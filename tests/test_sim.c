@@ -303,7 +303,7 @@ static void wrong_settings_are_located(void **state)
         {"faults", "nan at x", "my.conf:7: fault 1: expected a time from 0 to 1e9 s, found \"x\""},
         {"script", "hold 1\njump 2",
          "my.conf:7: script line 2, column 1: expected move, slide, "
-         "circle, tap, press, hold, let go, button or repeat, found "
+         "circle, tap, press, hold, let go, button, turn or repeat, found "
          "\"jump\""},
         {"script", "move 0 0 over 1",
          "my.conf:7: script line 1, column 10: expected a length from "

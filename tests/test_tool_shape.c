@@ -122,6 +122,46 @@ static void a_sharp_tool_stays_outside(void **state)
     parametric_body_free(&b);
 }
 
+/* A block pressed on top of a ball while the hand turns it by an eighth about y: it rests on its
+ * face, a radius and half its height above the middle, and in the end on its edge, higher by the
+ * root of two; on the way it never overlaps the ball. */
+static void a_tool_that_turns_rests_on_its_edge(void **state)
+{
+    (void)state;
+    const double radius = 0.020, half = 0.005, pi = 3.14159265358979323846;
+    rig r;
+    rig_init(&r);
+    rig_body(&r, SCENE_SPHERE)->radius_m = radius;
+    snprintf(r.scene.tool_file, sizeof r.scene.tool_file, "tests/data/bodies/block.json");
+    r.scene.tool_scale = half;
+    r.settings.safety.max_force_n = r.device.max_force = 20;
+    rig_start(&r);
+    parametric_body block = load("tests/data/bodies/block.json", half);
+    shape s = {.kind = SHAPE_SPHERE, .radius = radius, .tool = &block};
+    r.record.sample.valid |= DEVICE_HAS_ROTATION;
+    rig_open_gate(&r, (vec3){0, 0, 0.035});
+    double worst = 0;
+    for (int i = 0; i <= 2000; i++) {
+        double angle = pi / 4 * fmin(fmax((i - 800) / 800.0, 0), 1);
+        quat turn = quat_from_rotation_vector((vec3){0, angle, 0});
+        r.record.sample.rotation = turn;
+        rig_tick(&r, (vec3){0, 0, 0.035 - 0.011 * fmin(1, i / 500.0)});
+        shape_tracker fresh = {0};
+        shape_contact c;
+        if (tool_shape_follow(&s, &fresh, r.record.proxy, turn, 1.0, &c, 1) == 1)
+            worst = fmax(worst, -c.gap);
+        if (i == 790)
+            assert_vec3_near(r.record.proxy, ((vec3){0, 0, radius + half}), 1e-6);
+    }
+    print_message("deepest overlap while turning %.2e m\n", worst);
+    assert_vec3_near(r.record.proxy, ((vec3){0, 0, radius + sqrt(2) * half}), 1e-5);
+    assert_vec3_near(r.record.force, ((vec3){0, 0, 1500 * (radius + sqrt(2) * half - 0.024)}),
+                     0.02);
+    assert_true(worst < 0.05e-3);
+    rig_stop(&r);
+    parametric_body_free(&block);
+}
+
 static void shapes_that_a_tool_body_cannot_touch_are_refused(void **state)
 {
     (void)state;
@@ -145,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_ball_of_patches_is_a_sphere_tool),
         cmocka_unit_test(a_tool_body_presses_like_what_it_is),
         cmocka_unit_test(a_sharp_tool_stays_outside),
+        cmocka_unit_test(a_tool_that_turns_rests_on_its_edge),
         cmocka_unit_test(shapes_that_a_tool_body_cannot_touch_are_refused),
     };
     return cmocka_run_group_tests_name("tool_shape", tests, NULL, NULL);
