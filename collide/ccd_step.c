@@ -447,14 +447,6 @@ static ccd_finding look_alone(ccd_search *s, int pair)
     return found;
 }
 
-/* Bodies at rest of which no pair of links was found are apart for good. */
-static void settle_each(ccd_scene *s, const ccd_findings *found)
-{
-    settle(s);
-    for (int i = 0; i < found->count; i++)
-        memset(s->apart[found->list[i].body[0]][found->list[i].body[1]], 0, sizeof s->apart[0][0]);
-}
-
 hr_status ccd_step_each(ccd_scene *scene, const ccd_limits *limits, ccd_findings *out)
 {
     if (!are_good(limits))
@@ -482,7 +474,7 @@ hr_status ccd_step_each(ccd_scene *scene, const ccd_limits *limits, ccd_findings
         out->list[out->count++] = found;
     }
     if (!out->is_cut_short)
-        settle_each(scene, out);
+        settle(scene); /* what rests, in contact or not, is not asked for again */
     return HR_OK;
 }
 

@@ -100,7 +100,8 @@ typedef struct ccd_findings {
 
 /* The same step with every pair of links on its own: each that is not free is listed with its own
  * time of contact. The budget is that of all pairs together; when it ends the remaining pairs are
- * listed with CCD_BUDGET and toc 0. */
+ * listed with CCD_BUDGET and toc 0. Bodies that rest are looked at once: what rests cannot come
+ * into contact. */
 HR_MUST_USE hr_status ccd_step_each(ccd_scene *scene, const ccd_limits *limits, ccd_findings *out);
 
 /* Pairs of links whose boxes come within `margin` of each other during the step; what rests and was

@@ -189,6 +189,7 @@ static void open_item(ccd_search *s, int *depth, const ccd_item *item, double tr
     const obb_node *a = &v->trees[0]->nodes[item->node[0]];
     const obb_node *b = &v->trees[1]->nodes[item->node[1]];
     double smaller = a->box.radius < b->box.radius ? a->box.radius : b->box.radius;
+    smaller += v->separation; /* a rounded point has no box, but a size */
     bool is_leaf_a = a->left < 0, is_leaf_b = b->left < 0;
     if (is_leaf_a && is_leaf_b)
         test_leaves(s, item, v);

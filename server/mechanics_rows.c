@@ -4,15 +4,15 @@
 
 /* Features nearer than this, and what the step may travel, become rows, if they are not much
  * farther than the nearest of the two links. What that leaves out is left to the proof. */
-static const double base_reach = 3e-4; /* m */
-static const double reach_max = 4e-3;  /* m */
-static const double base_band = 1e-4;  /* m */
-static const double band_max = 4e-4;   /* m */
+static const double base_reach = 3e-4;  /* m */
+static const double reach_max = 4e-3;   /* m */
+static const double base_band = 2.5e-5; /* m */
+static const double band_max = 4e-4;    /* m */
 
 /* A sleeper is woken by what comes nearer than this. */
 static const double wake_gap = 2 * REST_GAP;
 
-enum { ROWS_WORK = 30000, FOUND_PER_PAIR = 4, FOUND_KIND = 16 };
+enum { ROWS_WORK = 16000, FOUND_PER_PAIR = 4, FOUND_KIND = 16 };
 
 /* --- one row ------------------------------------------------------------------------------------
  */

@@ -1,7 +1,10 @@
 /* One programme over all bodies that are in rows. */
 #include "server/mechanics_internal.h"
 
-enum { PASSES = 3, ITERATIONS = 1500 };
+enum { PASSES = 8, ITERATIONS = 1500 };
+
+/* Of the sliding speeds: passes of friction end when they change by less, m/s. */
+static const double tolerance = 1e-4;
 
 static void add_bounds(mechanics *m, int index, double dt)
 {
@@ -22,6 +25,7 @@ void mechanics_solve(mechanics *m, double dt)
     qp_blocks_settings settings = qp_blocks_settings_default(dt);
     settings.skin = 0.5 * (REST_GAP - PROOF_GAP - PROOF_TOLERANCE);
     settings.passes = PASSES;
+    settings.tolerance = tolerance;
     settings.budget.iterations = ITERATIONS;
     m->bound_count = 0;
     for (int i = 0; i < m->block_count; i++) {

@@ -12,6 +12,10 @@ static const double KEEP = 2.0;            /* hysteresis of the choice */
 /* A joint past its limit comes back at this speed at most, rad/s or m/s. */
 static const double LIMIT_SPEED = 0.5;
 
+/* Joints that turn or slide faster than this are held back: the dynamics' steps of 1 ms are not
+ * made for more, and a step of mechanics turns a link by 0.16 rad then. */
+static const double SPEED_MAX = 40; /* rad/s or m/s */
+
 /* A change of velocity that is faster than this was a blow: no guess for the time to come. */
 static const double BLOW = 30; /* m/s^2 */
 
@@ -111,6 +115,18 @@ static void choose_joints(actor *a, uint32_t first_key, const tool_sample *hands
                              (articulated_selection){.budget = a->budget, .hysteresis = KEEP});
 }
 
+static void hold_back(actor *a)
+{
+    const double *qd = articulated_qd(a->dynamics);
+    bool is_too_fast = false;
+    for (int i = 0; i < a->model.v_count; i++) {
+        a->v[i] = fmax(-SPEED_MAX, fmin(qd[i], SPEED_MAX)); /* no number becomes the lower one */
+        is_too_fast = is_too_fast || !(a->v[i] == qd[i]);
+    }
+    if (is_too_fast)
+        articulated_set_velocity(a->dynamics, a->v);
+}
+
 /* The dynamics run in short steps from `start` to `end`; then the places go back to the start,
  * where the rows are made, and the velocities stay those after the forces. */
 static void propose(actor *a, const mover_step *step, double *q1)
@@ -130,6 +146,7 @@ static void propose(actor *a, const mover_step *step, double *q1)
     for (int k = 0; k < steps; k++) {
         push_limbs(a, step->first_key, step->hands, step->hand_count);
         articulated_step(a->dynamics);
+        hold_back(a);
     }
     memcpy(a->end, articulated_q(a->dynamics), size);
     memmove(q1, a->end, size);
@@ -232,6 +249,7 @@ static void accept(actor *a, const double *q, const double *dv, double share, do
     articulated_set_place(a->dynamics, q);
     if (dv)
         articulated_add_velocity(a->dynamics, dv);
+    hold_back(a);
     follow_limbs(a, dt);
 }
 
