@@ -59,11 +59,12 @@ HR_RT static HR_FLAT void to_parabola(const double *points, int stride, const pl
     out[2] = r2;
 }
 
-/* The parabola's value and derivatives. */
-HR_RT static HR_FLAT void from_parabola(homogeneous a, homogeneous b, homogeneous c,
-                                        const place *at, homogeneous out[3])
+/* The parabola's value and derivatives. (By pointers: vectors of this size are no arguments that
+ * all processors agree on.) */
+HR_RT static HR_FLAT void from_parabola(const homogeneous *p0, const homogeneous *p1,
+                                        const homogeneous *p2, const place *at, homogeneous out[3])
 {
-    homogeneous low = b - a, bend = c - b - low;
+    homogeneous a = *p0, low = *p1 - a, bend = *p2 - *p1 - low;
     homogeneous slope = low + at->t * bend;
     out[0] = a + at->t * (low + slope);
     out[1] = at->first * slope;
@@ -106,11 +107,11 @@ HR_RT static HR_FLAT void evaluate(const nurbs_surface *s, nurbs_span span, doub
     for (int k = 0; k < 3; k++) {
         homogeneous net[3];
         to_parabola((const double *)&rows[0][k], 3, &at_u, net);
-        from_parabola(net[0], net[1], net[2], &at_u, columns[k]);
+        from_parabola(&net[0], &net[1], &net[2], &at_u, columns[k]);
     }
     /* by_v[k] holds the k-th derivative by u, and its derivatives by v */
     for (int k = 0; k < 3; k++)
-        from_parabola(columns[0][k], columns[1][k], columns[2][k], &at_v, by_v[k]);
+        from_parabola(&columns[0][k], &columns[1][k], &columns[2][k], &at_v, by_v[k]);
     const homogeneous a[6] = {by_v[0][0], by_v[1][0], by_v[0][1],
                               by_v[2][0], by_v[1][1], by_v[0][2]};
     divide(a, out);
