@@ -209,6 +209,9 @@ void articulated_contact_matrix(articulated *a, const articulated_contact *conta
                 out[(i / 2) * count + k / 2] +=
                     vec6_dot(sides[i].row, answer_of_part(a, front, own, sides[i].part));
     }
+    /* two links of one group cancel to within rounding: never to less than nothing */
+    for (int i = 0; i < count; i++)
+        out[i * count + i] = fmax(out[i * count + i], 0);
 }
 
 /* The way up from an impulse at a joint. */

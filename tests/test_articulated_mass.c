@@ -8,6 +8,9 @@
 #include "tests/support/dense_dynamics.h"
 #include "tests/support/models.h"
 
+/* The counting allocator becomes part of this program alone. */
+#include "tests/conformance/allocations.c"
+
 enum { ROOM = 320 };
 
 typedef struct scene {
@@ -201,23 +204,23 @@ static void the_jacobian_is_how_points_move(void **state)
             int body = 1 + test_random_index(&r, s.model.body_count - 1), index[ROOM];
             vec3 point = test_random_vec3(&r, 1), columns[ROOM];
             vec3 own = pose_apply_inverse(articulated_body_pose(s.body, body), point);
-            int count = articulated_jacobian(s.body, body, point, ROOM, index, columns);
-            assert_true(count <= s.n);
+            int entries = articulated_jacobian(s.body, body, point, ROOM, index, columns);
+            assert_true(entries <= s.n);
             int at = 0;
             for (int i = 0; i < s.n; i++) {
-                bool is_listed = at < count && index[at] == i;
+                bool is_listed = at < entries && index[at] == i;
                 vec3 column = is_listed ? columns[at++] : (vec3){0, 0, 0};
                 vec3 ahead = moved_point(&s, body, own, unknowns[i], 1e-5);
                 vec3 behind = moved_point(&s, body, own, unknowns[i], -1e-5);
                 vec3 slope = vec3_scale(0.5e5, vec3_sub(ahead, behind));
                 assert_vec3_near(column, slope, 1e-8 * (1 + vec3_length(slope)));
             }
-            assert_int_equal(at, count); /* ascending, none twice */
+            assert_int_equal(at, entries); /* ascending, none twice */
             int seldom[1];
             vec3 untouched = {7, 7, 7};
-            if (count > 1) { /* too little room: told, nothing written */
+            if (entries > 1) { /* too little room: told, nothing written */
                 assert_int_equal(articulated_jacobian(s.body, body, point, 1, seldom, &untouched),
-                                 count);
+                                 entries);
                 assert_true(untouched.x == 7);
             }
         }
@@ -235,8 +238,8 @@ static void contact_row_of(const scene *s, const articulated_contact *c, double 
         int body = side ? c->body_b : c->body_a;
         if (body < 0)
             continue;
-        int count = articulated_jacobian(s->body, body, c->point, ROOM, index, columns);
-        for (int i = 0; i < count; i++)
+        int entries = articulated_jacobian(s->body, body, c->point, ROOM, index, columns);
+        for (int i = 0; i < entries; i++)
             row[index[i]] += (side ? -1 : 1) * vec3_dot(columns[i], c->normal);
     }
 }
@@ -306,6 +309,43 @@ static void a_step_in_halves_is_the_step(void **state)
     }
 }
 
+/* After articulated_create: choosing, stopping and starting joints, stepping, limits, contacts and
+ * all that a contact problem asks for. Under a sanitizer nothing is counted. */
+static void nothing_allocates_after_the_start(void **state)
+{
+    (void)state;
+    test_random r = test_random_seed(96);
+    scene s = {0};
+    scene_make(&s, &r, 7);
+    int index[ROOM], bodies[2] = {1, 2};
+    vec3 columns[ROOM];
+    double matrix[1];
+    vec6 impulses[2] = {{{0, 0, 0, 0.1, 0, 0}}, {{0, 0, 0, 0, 0.1, 0}}};
+    articulated_contact contact = {1, 2, {0.1, 0, 0}, {0, 0, 1}};
+    double change[ROOM] = {0}, mass[ROOM * 8];
+    long before = allocations_of_this_thread();
+
+    articulated_use_metric(s.body, articulated_metric_over(0.02));
+    for (int budget = 1; budget < 8; budget++) {
+        (void)articulated_select(s.body, (articulated_selection){.budget = budget});
+        articulated_step(s.body);
+        articulated_step_velocity(s.body);
+        if (articulated_freedom(s.body) * articulated_freedom(s.body) <= ROOM * 8)
+            articulated_mass_matrix(s.body, mass);
+        (void)articulated_jacobian(s.body, 1, (vec3){0, 0, 0}, ROOM, index, columns);
+        articulated_add_velocity(s.body, change);
+        articulated_step_place(s.body);
+        articulated_contact_matrix(s.body, &contact, 1, matrix);
+        articulated_apply_impulses(s.body, bodies, impulses, 2);
+        articulated_set_force(s.body, 0, budget);
+    }
+    double energy = articulated_kinetic_energy(s.body) + articulated_potential_energy(s.body);
+
+    assert_int_equal(allocations_of_this_thread() - before, 0);
+    assert_true(isfinite(energy));
+    scene_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +354,7 @@ int main(void)
         cmocka_unit_test(the_jacobian_is_how_points_move),
         cmocka_unit_test(jacobian_and_mass_make_the_contact_matrix),
         cmocka_unit_test(a_step_in_halves_is_the_step),
+        cmocka_unit_test(nothing_allocates_after_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
