@@ -95,7 +95,7 @@ static void frame_of(const screw *m, moving_frame *frame)
     moving_frame_bound(frame);
 }
 
-static void test_apart_is_apart(void **state)
+static void what_is_called_apart_is_apart(void **state)
 {
     (void)state;
     test_random r = {5};
@@ -137,7 +137,7 @@ static double gap_along(const obb *a, const obb *b, pose a_from_b, vec3 d)
 }
 
 /* At rest every gap along one of the fifteen axes is found. */
-static void test_nothing_is_lost_at_rest(void **state)
+static void no_gap_is_lost_at_rest(void **state)
 {
     (void)state;
     test_random r = {6};
@@ -168,7 +168,7 @@ static void test_nothing_is_lost_at_rest(void **state)
     assert_true(by_edges > DRAWS / 100); /* the edges were needed */
 }
 
-static void test_no_number_is_not_apart(void **state)
+static void a_motion_that_is_no_number_is_never_apart(void **state)
 {
     (void)state;
     test_random r = {7};
@@ -192,9 +192,9 @@ static void test_no_number_is_not_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_apart_is_apart),
-        cmocka_unit_test(test_nothing_is_lost_at_rest),
-        cmocka_unit_test(test_no_number_is_not_apart),
+        cmocka_unit_test(what_is_called_apart_is_apart),
+        cmocka_unit_test(no_gap_is_lost_at_rest),
+        cmocka_unit_test(a_motion_that_is_no_number_is_never_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
