@@ -127,12 +127,12 @@ static int print(json_t *out)
     return COMMAND_OK;
 }
 
-static int fail(const char *file, hr_status status)
+static int fail(const char *file, const char *matrix, hr_status status)
 {
     if (status == HR_ERR_ARGUMENT) {
         fprintf(stderr,
-                "%s:1: P: expected a positive semidefinite matrix, found negative curvature\n",
-                file);
+                "%s:1: %s: expected a positive semidefinite matrix, found negative curvature\n",
+                file, matrix);
         return COMMAND_BAD_INPUT;
     }
     if (status == HR_ERR_SINGULAR) {
@@ -191,7 +191,7 @@ static int solve_program(const char *file, const qp_problem *problem, const opti
         json_object_set_new(out, "y", numbers(a.y, p.m));
         code = print(out);
     } else {
-        code = fail(file, status);
+        code = fail(file, "P", status);
     }
     qp_answer_free(&a);
     qp_sparse_free(&p.p);
@@ -227,7 +227,7 @@ static int solve_contacts(const char *file, const qp_problem *problem, const opt
         json_object_set_new(out, "r", numbers(a.r, problem->dimension * problem->contacts));
         code = print(out);
     } else {
-        code = fail(file, status);
+        code = fail(file, "W", status);
     }
     qp_contact_answer_free(&a);
     return code;

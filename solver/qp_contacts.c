@@ -9,9 +9,10 @@
 #include "solver/qp_sparse.h"
 #include "solver/qp_vector.h"
 
-enum { SWEEPS_MAX = 4000, PASSES_MAX = 24 };
+enum { SWEEPS_MAX = 8000, PASSES_MAX = 24 };
 
 #define RESIDUAL_WANTED 1e-9
+#define RESIDUAL_GOOD   1e-5 /* what is called optimal */
 
 /* Largest number of contact components for which W is formed. */
 enum { COMPONENTS_MAX = 9000 };
@@ -147,7 +148,15 @@ static hr_status prepare_local(form *f)
         return HR_ERR_CAPACITY;
     f->w = dense_matrix(&f->p->p);
     f->offset = f->p->q;
-    return f->w ? make_local_rows(f) : HR_ERR_MEMORY;
+    if (!f->w)
+        return HR_ERR_MEMORY;
+    double least = 0, most = 0;
+    for (int i = 0; i < f->components; i++) {
+        double own = f->w[(long)i * f->components + i];
+        least = qp_min(least, own);
+        most = qp_max(most, fabs(own));
+    }
+    return least < -1e-9 * most ? HR_ERR_ARGUMENT : make_local_rows(f);
 }
 
 /* Narrow envelope of M, and H' with its columns in that order. */
@@ -382,6 +391,8 @@ static hr_status solve_friction(form *f, qp_contact_answer *a)
     if (f->options.passes <= 0 && a->status == QP_OPTIMAL)
         a->residual =
             friction_cone_sweep(&cone, a->r, r, SWEEPS_MAX, RESIDUAL_WANTED, f->deadline_ns);
+    if (f->options.passes <= 0 && a->status == QP_OPTIMAL && !(a->residual <= RESIDUAL_GOOD))
+        a->status = f->deadline_ns && now_ns() >= f->deadline_ns ? QP_DEADLINE : QP_ITERATIONS;
     friction_destroy(contacts);
     free(r);
     free(rows);

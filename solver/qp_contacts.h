@@ -32,7 +32,9 @@ typedef struct qp_contact_answer {
     double *r; /* impulses, d per contact */
 } qp_contact_answer;
 
-/* HR_ERR_MEMORY, HR_ERR_SINGULAR (M not positive definite), HR_ERR_CAPACITY or HR_OK. */
+/* HR_ERR_MEMORY, HR_ERR_SINGULAR (M not positive definite), HR_ERR_ARGUMENT (W has a negative
+ * diagonal), HR_ERR_CAPACITY or HR_OK. With friction left to itself the status is QP_OPTIMAL only
+ * if the residual is at most 1e-5. */
 HR_MUST_USE hr_status qp_contacts_solve(const qp_problem *p, qp_contact_options options,
                                         qp_contact_answer *answer);
 void qp_contact_answer_free(qp_contact_answer *answer);

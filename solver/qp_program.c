@@ -8,9 +8,6 @@
 #include "solver/qp_proximal.h"
 #include "solver/qp_vector.h"
 
-#define FIRST_TRY_NS                                                                               \
-    3000000000 /* what the active set does not find in 3 s it seldom finds at all */
-
 #define FINE       1e-9 /* quality that needs no second method */
 #define ACCEPTABLE 1e-7 /* what is still called optimal */
 
@@ -100,9 +97,7 @@ static void choose(qp_point *best, qp_point *other)
  * the active set again from where that ends. */
 static hr_status solve_scaled(const qp_scaled *s, int iterations, int64_t deadline, qp_point *best)
 {
-    int64_t now = now_ns(), share = now + FIRST_TRY_NS;
-    if (deadline && now + (deadline - now) / 6 < share)
-        share = now + (deadline - now) / 6;
+    int64_t now = now_ns(), share = deadline ? now + (deadline - now) / 6 : 0;
     hr_status status = qp_proximal_solve(s, NULL, iterations, share, best);
     bool is_infeasible = best->status == QP_INFEASIBLE, is_doubtful = best->is_doubtful;
     if (status != HR_OK || is_infeasible || best->status == QP_ITERATIONS ||

@@ -72,6 +72,12 @@ static double size_of_costs(const qp_scaled *s, const double *q)
     return qp_max(sum / s->n, most);
 }
 
+/* Collections write 1e20 where they mean that there is no bound. */
+static double bound_of(double value)
+{
+    return fabs(value) >= 1e20 ? copysign((double)INFINITY, value) : value;
+}
+
 bool qp_scale(const qp_program *p, qp_scaled *out)
 {
     size_t n = (size_t)p->n, m = (size_t)p->m;
@@ -98,8 +104,9 @@ bool qp_scale(const qp_program *p, qp_scaled *out)
         for (size_t j = 0; j < n; j++)
             out->q[j] = out->cost * out->d[j] * p->q[j];
         for (size_t i = 0; i < m; i++) {
-            out->low[i] = out->e[i] * p->low[i];
-            out->high[i] = out->e[i] * qp_max(p->low[i], p->high[i]); /* equal but for rounding */
+            /* equal but for rounding is equal */
+            out->low[i] = out->e[i] * bound_of(p->low[i]);
+            out->high[i] = out->e[i] * bound_of(qp_max(p->low[i], p->high[i]));
         }
     }
     free(scratch);
