@@ -175,7 +175,8 @@ hr_status friction_column(friction *f, int unknown, const double *components)
 static void predict_speed(contact *c)
 {
     memory *m = &c->now;
-    if (memcmp(m->offset, c->offset, sizeof m->offset) == 0)
+    const double *was = m->offset, *is = c->offset;
+    if (was[0] == is[0] && was[1] == is[1] && was[2] == is[2])
         return;
     memcpy(m->offset, c->offset, sizeof m->offset);
     double now = m->speed, next = 2 * now - m->speed_before;

@@ -375,7 +375,7 @@ static hr_status solve_friction(form *f, qp_contact_answer *a)
     int passes = f->options.passes > 0 ? f->options.passes : PASSES_MAX;
     a->residual = friction_cone_residual(&cone, a->r);
     for (a->passes = 0; a->passes < passes; a->passes++) {
-        qp_info info;
+        qp_info info = {0};
         a->status = solve_pass(f, contacts, rows, a->iterations, r, &info);
         a->iterations += info.iterations;
         if (a->status != QP_OPTIMAL && a->status != QP_DEGRADED)
