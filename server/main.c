@@ -73,11 +73,9 @@ static void say_words(view *v, const server *s)
     for (int i = 0; i < s->device_count; i++) {
         const server_device *d = &s->devices[i];
         const char *words = d->description.has_motors ? d->driver->last_error(d->dev) : "";
-        if (strcmp(words, v->said[i]) == 0)
+        if (!words[0] || strcmp(words, v->said[i]) == 0) /* not again when it comes and goes */
             continue;
         snprintf(v->said[i], sizeof v->said[i], "%s", words);
-        if (!words[0])
-            continue;
         clear_line(v);
         fprintf(stderr, "hapticd: device \"%s\": %s\n", s->options.settings.devices[i].name, words);
     }

@@ -49,7 +49,7 @@ static bool send_bytes(falcon_link *link, const uint8_t *bytes, size_t size)
 {
     hr_status status = link->transport->calls->write(link->transport, bytes, size);
     if (status != HR_OK && status != HR_ERR_BUSY)
-        falcon_link_fail(link, status, "sending failed: %s", status_text(status));
+        falcon_link_fail_sending(link, status);
     return status == HR_OK;
 }
 

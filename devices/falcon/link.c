@@ -108,6 +108,14 @@ void falcon_link_fail(falcon_link *link, hr_status status, const char *format, .
     link->retry_ns = link->state_since_ns + (50 * ms << doublings);
 }
 
+void falcon_link_fail_sending(falcon_link *link, hr_status status)
+{
+    if (status == HR_ERR_LOST)
+        falcon_link_fail(link, status, "the device was unplugged or lost power");
+    else
+        falcon_link_fail(link, status, "sending failed: %s", status_text(status));
+}
+
 static bool control(falcon_link *link, int request, int value)
 {
     hr_status status = link->transport->calls->control(link->transport, request, value);
@@ -157,7 +165,7 @@ static void send_packet(falcon_link *link, int64_t now_ns, const int16_t values[
         return;
     }
     if (status != HR_OK) {
-        falcon_link_fail(link, status, "sending failed: %s", status_text(status));
+        falcon_link_fail_sending(link, status);
         return;
     }
     memcpy(link->sent_values, values, sizeof link->sent_values);
@@ -205,17 +213,15 @@ void falcon_link_health(const falcon_link *link, char *out, size_t size)
     out[0] = '\0';
     if (link->state != FALCON_RUNNING)
         return;
+    /* no figures: the text stays the same while the trouble does */
     if (falcon_link_is_slow(link))
         snprintf(out, size,
-                 "slow: round trips take %.1f ms, once %.1f; is the hub or the machine "
-                 "busy?",
-                 c->round_trip_mean_ns / 1e6, c->round_trip_best_ns / 1e6);
+                 "slow: round trips have grown more than threefold; is the hub or the "
+                 "machine busy?");
     else if (c->lost_share > much)
-        snprintf(out, size, "%.0f %% of the exchanges are lost; check cable and hub",
-                 100 * c->lost_share);
+        snprintf(out, size, "more than 5 %% of the exchanges are lost; check cable and hub");
     else if (c->garbage_share > much)
-        snprintf(out, size, "%.0f %% of the reports come broken; check cable and hub",
-                 100 * c->garbage_share);
+        snprintf(out, size, "more than 5 %% of the reports come broken; check cable and hub");
 }
 
 static void note_round_trip(falcon_link *link, int64_t now_ns, bool has_garbage)

@@ -133,6 +133,7 @@ static inline bool falcon_link_is_homed(const falcon_link *link)
 void falcon_link_log(falcon_link *link, const char *format, ...) HR_PRINTF(2, 3);
 void falcon_link_enter(falcon_link *link, falcon_state state);
 void falcon_link_fail(falcon_link *link, hr_status status, const char *format, ...) HR_PRINTF(3, 4);
+void falcon_link_fail_sending(falcon_link *link, hr_status status);
 void falcon_boot_step(falcon_link *link, int64_t now_ns);
 
 #endif

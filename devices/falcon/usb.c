@@ -117,14 +117,17 @@ static int by_port(const void *a, const void *b)
     return strcmp(((const falcon_unit *)a)->port, ((const falcon_unit *)b)->port);
 }
 
-int falcon_usb_list(falcon_unit *units, int capacity, hr_error *error)
+static hr_status start_libusb(libusb_context **out, hr_error *error)
 {
-    libusb_context *context = NULL;
+    int code = libusb_init(out);
+    return code == 0 ? HR_OK
+                     : error_set(error, HR_ERR_IO, "USB: expected a working libusb, found: %s",
+                                 libusb_strerror(code));
+}
+
+static int list_units(libusb_context *context, falcon_unit *units, int capacity)
+{
     libusb_device **list = NULL;
-    int code = libusb_init(&context);
-    if (code != 0)
-        return error_set(error, HR_ERR_IO, "USB: expected a working libusb, found: %s",
-                         libusb_strerror(code));
     long total = libusb_get_device_list(context, &list);
     int count = 0;
     for (long i = 0; i < total && count < capacity; i++) {
@@ -136,10 +139,20 @@ int falcon_usb_list(falcon_unit *units, int capacity, hr_error *error)
     }
     if (list)
         libusb_free_device_list(list, 1);
-    libusb_exit(context);
     qsort(units, (size_t)count, sizeof *units, by_port);
     for (int i = 0; i < count; i++)
         units[i].index = i;
+    return count;
+}
+
+int falcon_usb_list(falcon_unit *units, int capacity, hr_error *error)
+{
+    libusb_context *context = NULL;
+    hr_status status = start_libusb(&context, error);
+    if (status != HR_OK)
+        return status;
+    int count = list_units(context, units, capacity);
+    libusb_exit(context);
     return count;
 }
 
@@ -230,19 +243,18 @@ static hr_status open_usb(falcon_transport *base, hr_error *error)
     usb_transport *t = mine(base);
     falcon_unit units[FALCON_UNITS_MAX] = {0};
     close_usb(base);
-    int count = falcon_usb_list(units, FALCON_UNITS_MAX, error);
-    if (count < 0)
-        return (hr_status)count;
+    /* One context for the transport's whole life: libusb 1.0.26 crashes when a context is ended
+     * while it has yet to be told that a device went away. */
+    hr_status status = t->context ? HR_OK : start_libusb(&t->context, error);
+    if (status != HR_OK)
+        return status;
+    int count = list_units(t->context, units, FALCON_UNITS_MAX);
     int chosen = 0;
     while (chosen < count && !is_meant(t->address, &units[chosen]))
         chosen++;
     if (chosen == count)
         return refuse_address(t->address, units, count, error);
-    int code = libusb_init(&t->context);
-    if (code != 0)
-        return error_set(error, HR_ERR_IO, "USB: expected a working libusb, found: %s",
-                         libusb_strerror(code));
-    hr_status status = find_and_claim(t, &units[chosen], error);
+    status = find_and_claim(t, &units[chosen], error);
     if (status == HR_OK) {
         snprintf(t->serial, sizeof t->serial, "%s", units[chosen].serial);
         t->is_lost = t->is_stopping = t->is_in_stalled = t->is_out_stalled = false;
@@ -369,10 +381,7 @@ static void close_usb(falcon_transport *base)
         (void)libusb_release_interface(t->handle, 0);
         libusb_close(t->handle);
     }
-    if (t->context)
-        libusb_exit(t->context);
     t->handle = NULL;
-    t->context = NULL;
 }
 
 static hr_status control(falcon_transport *base, int request, int value)
@@ -437,6 +446,10 @@ static void wait_usb(falcon_transport *base, int64_t until_ns)
             handle_events(t, left);
         return;
     }
+    if (t->context) { /* what is plugged in or out wakes it */
+        handle_events(t, left);
+        return;
+    }
     struct timespec pause = {0, left};
     nanosleep(&pause, NULL);
 }
@@ -448,6 +461,10 @@ static void destroy(falcon_transport *base)
     for (int i = 0; i < IN_TRANSFERS; i++)
         libusb_free_transfer(t->in[i]);
     libusb_free_transfer(t->out);
+    if (t->context) {
+        handle_events(t, 0); /* departures that were not told yet */
+        libusb_exit(t->context);
+    }
     free(t);
 }
 

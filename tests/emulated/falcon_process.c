@@ -189,6 +189,7 @@ static void hide(unit *u)
     snprintf(path, sizeof path, "/dev/bus/usb/001/%03d", u->number + 5);
     snprintf(place, sizeof place, "/sys/devices/pci0000:00/0000:00:14.0/usb1/1-%d", u->number + 3);
     umockdev_testbed_uevent(testbed, place, "remove");
+    (void)umockdev_testbed_detach_ioctl(testbed, path, NULL);
     umockdev_testbed_remove_device(testbed, place);
     u->is_shown = false;
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
-# usage: unplug.sh TIMES
-# The whole server on an emulated Falcon (libusb and the shim). Its hand homes it, waits clear of the ball,
+# usage: unplug.sh TIMES [shim|process]
+# The whole server on an emulated Falcon (libusb; the shim or a device process with hot-plug). Its hand homes it, waits clear of the ball,
 # then presses on the ball, and every six seconds the cable is pulled out in that moment; 0.4 s later it is
 # plugged in again, without its firmware. The operator arms each time. Prints "ok" lines as tests do.
-BUILD=${BUILD:-build}; times=$1
+BUILD=${BUILD:-build}; times=$1; level=${2:-shim}
 folder=$(mktemp -d); server=; trap '[ -z "$server" ] || kill "$server" 2> /dev/null; rm -rf "$folder"' EXIT
 cat > "$folder/script" <<END
 hold 2.2; move 0.03 0 0.02 over 0.4; move -0.035 0 0.02 over 0.5; move 0 0 0.02 over 0.4
@@ -18,7 +18,7 @@ control { socket = "$folder/socket" }
 END
 : > "$folder/log"
 EMULATED_FALCON="unplug_every=6 unplug_for=0.4 loses_firmware=1" EMULATED_FALCON_SCRIPT="$folder/script" \
-    tests/emulated/with-falcon.sh shim "$BUILD/hapticd" -c "$folder/falcon.conf" --for $((times * 6 + 6)) \
+    tests/emulated/with-falcon.sh "$level" "$BUILD/hapticd" -c "$folder/falcon.conf" --for $((times * 6 + 6)) \
     --record "$folder/run.mcap" > "$folder/out" 2> "$folder/log" &
 server=$!
 armed=0; rounds=0
