@@ -135,15 +135,18 @@ EMULATED     := $(BUILD)/emulated/usbfs_shim.so $(BUILD)/emulated/falcon-process
 EMULATED_SRC := tests/emulated/usbfs.c tests/emulated/falcon_model.c tests/emulated/falcon_arms.c \
                 devices/sim_hand.c devices/sim_script.c devices/settings.c geometry/error.c \
                 geometry/vec3.c devices/falcon/protocol.c
+EMULATED_HEADERS := devices/sim_hand.h devices/settings.h devices/device.h devices/falcon/protocol.h \
+                    geometry/base.h geometry/error.h geometry/vec3.h
 UMOCKDEV      = $(subst -I,-isystem ,$(call pkg,--cflags umockdev-1.0))
 
-$(BUILD)/emulated/usbfs_shim.so: tests/emulated/usbfs_shim.c $(EMULATED_SRC) tests/emulated/*.h Makefile
+# -Bsymbolic: the shim keeps to its own functions, whatever the program under it exports.
+$(BUILD)/emulated/usbfs_shim.so: tests/emulated/usbfs_shim.c $(EMULATED_SRC) tests/emulated/*.h $(EMULATED_HEADERS) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -fPIC -shared -o $@ $(filter %.c,$^) -ldl -lm
-$(BUILD)/emulated/falcon-process: tests/emulated/falcon_process.c $(EMULATED_SRC) tests/emulated/*.h Makefile
+	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -fPIC -shared -Wl,-Bsymbolic -o $@ $(filter %.c,$^) -ldl -lm
+$(BUILD)/emulated/falcon-process: tests/emulated/falcon_process.c $(EMULATED_SRC) tests/emulated/*.h $(EMULATED_HEADERS) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(UMOCKDEV) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $(filter %.c,$^) $(call pkg,--libs umockdev-1.0) -lm
-$(BUILD)/emulated/make-firmware: tests/emulated/make_firmware.c $(EMULATED_SRC) tests/emulated/*.h Makefile
+$(BUILD)/emulated/make-firmware: tests/emulated/make_firmware.c $(EMULATED_SRC) tests/emulated/*.h $(EMULATED_HEADERS) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(filter-out -MMD -MP,$(CFLAGS)) -o $@ $(filter %.c,$^) -lm
 $(BUILD)/emulated/falcon.bin: $(BUILD)/emulated/make-firmware
