@@ -237,6 +237,38 @@ static void bench_contacts(void)
     model_free(&m);
 }
 
+/* What a contact programme asks for: the inertia of 15 active joints of 29, and the motion of one
+ * point. */
+static void bench_unknowns(void)
+{
+    enum { RUNS = 4000 };
+    static double ns[RUNS], mass[32 * 32];
+    double q[JOINTS_MAX], qd[JOINTS_MAX];
+    int index[64];
+    vec3 columns[64];
+    model m = models_alternating(29);
+    articulated *a = chain_body(&m, 15, q, qd);
+    for (int i = 0; i < RUNS; i++) {
+        articulated_step_velocity(a);
+        int64_t start = bench_now_ns();
+        articulated_mass_matrix(a, mass);
+        ns[i] = (double)(bench_now_ns() - start);
+        bench_keep(mass[0]);
+        articulated_step_place(a);
+    }
+    bench_report("dynamics_mass_matrix_m15", ns, RUNS);
+    vec3 point = articulated_body_pose(a, 29).origin;
+    for (int i = 0; i < RUNS; i++) {
+        int64_t start = bench_now_ns();
+        for (int k = 0; k < 8; k++)
+            bench_keep(articulated_jacobian(a, 29, point, 64, index, columns));
+        ns[i] = (double)(bench_now_ns() - start) / 8;
+    }
+    bench_report("dynamics_jacobian_m15", ns, RUNS);
+    articulated_destroy(a);
+    model_free(&m);
+}
+
 /* Largest difference of the accelerations, of the largest acceleration. */
 static double mujoco_error(const model *m, const double *q, const double *qd)
 {
@@ -328,5 +360,6 @@ int main(void)
     bench_select("dynamics_select_n29", 29, 8);
     bench_select("dynamics_select_n300", 300, 30);
     bench_contacts();
+    bench_unknowns();
     return 0;
 }
