@@ -2,7 +2,7 @@
 #   make run [ARGS=...]   install what is missing, build, run the server on the simulated Falcon
 #   make test             the same for the tests
 #   make check            structure, real-time section, sanitizers, format, tidy
-#   make bench [ONLY=x]   every benchmark (or one group) into build/bench.json
+#   make bench [ONLY=x]   every benchmark (or one group) into build/bench.json, how it feels into build/feel.md
 #   make fuzz             every parser under libFuzzer, FUZZ_SECONDS each
 #   make campaign         long random play, cold starts, kill tests
 #   make figures          every picture of the documents

@@ -4,9 +4,9 @@
 
 #include "collide/witness_glide.h"
 
-/* Faces whose boxes are looked at in every third tick for a stretch of surface that is not followed
- * yet, and how many of those in reach are looked at closely: the dozen around the hand in 18 ms. */
-enum { PROBES = 16, PROBE_EVERY = 3, CLOSE_PROBES = 2 };
+/* Faces whose boxes are looked at in every sixth tick for a stretch of surface that is not followed
+ * yet, and how many of those in reach are looked at closely: the dozen around the hand in 36 ms. */
+enum { PROBES = 16, PROBE_EVERY = 6, CLOSE_PROBES = 2 };
 
 /* Two tracks whose feet agree to this share of the size are one, and so are two that are near and
  * whose planes differ by less than 3 degrees: the seam of a smooth surface. */
@@ -225,7 +225,7 @@ HR_RT static const body_sample *find_valley(const parametric_body *body, int fac
     return best;
 }
 
-/* The broad phase: in every third tick the next faces whose boxes are in reach; the nearest valley
+/* The broad phase: in every sixth tick the next faces whose boxes are in reach; the nearest valley
  * that nobody follows gets a track, one at a time. Returns the new count. */
 HR_RT static int spawn(const witness_body *b, vec3 point, double reach, uint32_t *cursor,
                        reading *r, int count)

@@ -45,7 +45,7 @@ HR_RT static HR_FLAT void to_parabola(const double *points, int stride, const pl
         return;
     }
     homogeneous r0 = {0, 0, 0, 0}, r1 = r0, r2 = r0;
-    p += 2 * stride;
+    p += 2L * stride;
     for (int i = 0; i <= at->degree - 2; i++, p += stride) {
         homogeneous c = *p;
         r0 += at->basis[i] * a;
@@ -83,7 +83,8 @@ HR_RT static HR_FLAT void divide(const homogeneous a[6], jet *out)
     vec3 s = vec3_scale(w, part(&a[0]));
     vec3 su = vec3_scale(w, vec3_add_scaled(part(&a[1]), -wu, s));
     vec3 sv = vec3_scale(w, vec3_add_scaled(part(&a[2]), -wv, s));
-    vec3 suu = vec3_add_scaled(vec3_add_scaled(part(&a[3]), -2.0 * wu, su), -a[3][3], s);
+    double wuu = a[3][3]; /* NOLINT(clang-analyzer-*): it does not see stores to vectors */
+    vec3 suu = vec3_add_scaled(vec3_add_scaled(part(&a[3]), -2.0 * wu, su), -wuu, s);
     vec3 svv = vec3_add_scaled(vec3_add_scaled(part(&a[5]), -2.0 * wv, sv), -a[5][3], s);
     vec3 suv = vec3_add_scaled(vec3_add_scaled(part(&a[4]), -wu, sv), -wv, su);
     out->p = s;

@@ -38,6 +38,23 @@ static feel_path body_path(int is_blob, double radius, double speed)
     return p;
 }
 
+/* The machine's own share of row 2: the same pacing around a fixed piece of arithmetic. */
+static double idle_tail(void)
+{
+    (void)bench_be_servo(1);
+    for (int i = 0; i < PACED; i++) {
+        double x = 1;
+        bench_wait_tick();
+        int64_t start = bench_now_ns();
+        for (int k = 0; k < 2000; k++)
+            x = x * 1.0000001 + 1e-9;
+        times[i] = (double)(bench_now_ns() - start);
+        bench_keep(x);
+    }
+    (void)bench_be_servo(0);
+    return quantile(PACED, 0.999);
+}
+
 static void time_ticks(void)
 {
     double burst = 0;
@@ -68,6 +85,7 @@ static void time_ticks(void)
     bench_value("feel_02", tail, "us"); /* on a shared machine the scheduler's, not ours */
     bench_extra("paced_p99_us", usual_tail);
     bench_extra("is_scheduled_as_servo", is_servo);
+    bench_extra("fixed_arithmetic_p999_us", idle_tail());
 }
 
 static void slide(void)
