@@ -12,7 +12,7 @@ static const double band_max = 4e-4;    /* m */
 /* A sleeper is woken by what comes nearer than this. */
 static const double wake_gap = 2 * REST_GAP;
 
-enum { ROWS_WORK = 16000, FOUND_PER_PAIR = 4, FOUND_KIND = 16 };
+enum { ROWS_WORK = 16000, PAIR_WORK = 1500, FOUND_PER_PAIR = 4, FOUND_KIND = 16 };
 
 /* --- one row ------------------------------------------------------------------------------------
  */
@@ -81,6 +81,16 @@ typedef struct place {
     uint64_t key;
 } place;
 
+/* Something moves along the normal: two links that nothing active moves are left to the proof. */
+static bool can_yield(const qp_contact *c)
+{
+    double most = 0;
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < c->point[k].joint_count; i++)
+            most = fmax(most, fabs(vec3_dot(c->normal, c->point[k].joints[i])));
+    return most > 1e-6;
+}
+
 static bool add_row(mechanics *m, const place *p)
 {
     const member *a = &m->members[p->members[0]], *b = &m->members[p->members[1]];
@@ -101,6 +111,8 @@ static bool add_row(mechanics *m, const place *p)
     }
     for (int k = 0; k < 2; k++)
         put_point(m, k, p->link[k], p->point, c);
+    if (!can_yield(c))
+        return false;
     m->contact_count++;
     return true;
 }
@@ -141,8 +153,11 @@ static int find_features(mechanics *m, const ccd_near_pair *pair, int64_t *work)
         surface[k] = &both[k]->surfaces[pair->link[k]];
         at[k] = ccd_body_part_at(both[k]->body, pair->part[k], 0);
     }
+    /* the nearest come first: of surfaces that are close all over, enough is enough */
+    int64_t share = *work < PAIR_WORK ? *work : PAIR_WORK, left = share;
     int count =
-        near_features_find(surface[0], &at[0], surface[1], &at[1], reach, band, work, m->features);
+        near_features_find(surface[0], &at[0], surface[1], &at[1], reach, band, &left, m->features);
+    *work -= share - left;
     return near_features_thin(m->features, count, CONTACTS_PER_GROUP);
 }
 

@@ -6,6 +6,9 @@ enum { PASSES = 8, ITERATIONS = 1500 };
 /* Of the sliding speeds: passes of friction end when they change by less, m/s. */
 static const double tolerance = 1e-4;
 
+/* Limits give way before contacts do: velocity past a limit per impulse on it, 1/(kg m^2). */
+static const double limit_softness = 1e-3;
+
 static void add_bounds(mechanics *m, int index, double dt)
 {
     const member *b = &m->members[index];
@@ -17,7 +20,8 @@ static void add_bounds(mechanics *m, int index, double dt)
                        .block = b->block,
                        .unknown = list[i].unknown,
                        .low = list[i].low,
-                       .high = list[i].high};
+                       .high = list[i].high,
+                       .softness = limit_softness};
 }
 
 void mechanics_solve(mechanics *m, double dt)

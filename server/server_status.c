@@ -39,6 +39,18 @@ static json_t *servo_object(const server *s)
     return object;
 }
 
+/* What the bodies of the world did together, and what was cut short. */
+static json_t *mechanics_object(const server *s)
+{
+    const world_loop *l = &s->loop;
+    return json_pack(
+        "{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "steps", count_of(&l->mechanics.steps), "rounds",
+        count_of(&l->mechanics.rounds), "rows_cut", count_of(&l->mechanics.rows_cut), "solves_cut",
+        count_of(&l->mechanics.solves_cut), "proofs_cut", count_of(&l->mechanics.proofs_cut),
+        "stopped_short", count_of(&l->mechanics.stopped_short), "contacts",
+        count_of(&l->mechanics.contacts), "awake", count_of(&l->mechanics.awake));
+}
+
 static json_t *world_object(const server *s)
 {
     json_t *object = json_object();
@@ -47,6 +59,7 @@ static json_t *world_object(const server *s)
     json_object_set_new(object, "missed_steps", json_integer(count_of(&s->loop.missed_steps)));
     json_object_set_new(object, "compute", histogram_object(&s->loop.compute));
     json_object_set_new(object, "scene", json_string(s->options.scene.name));
+    json_object_set_new(object, "mechanics", mechanics_object(s));
     return object;
 }
 

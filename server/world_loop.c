@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "server/mechanics.h"
+
 enum {
     NS_PER_S = 1000000000,
     SUBSTEPS_MAX = 16 /* catching up after a stall; past it the world makes one long step */
@@ -29,6 +31,27 @@ static void send_frames(world_loop *l)
     }
 }
 
+static void set(_Atomic uint64_t *to, uint64_t value)
+{
+    atomic_store_explicit(to, value, memory_order_relaxed);
+}
+
+static void show_mechanics(world_loop *l)
+{
+    const mechanics *m = world_mechanics(l->world);
+    if (!m)
+        return;
+    const mechanics_counts *c = mechanics_counted(m);
+    set(&l->mechanics.steps, c->steps);
+    set(&l->mechanics.rounds, c->rounds);
+    set(&l->mechanics.rows_cut, c->rows_cut);
+    set(&l->mechanics.solves_cut, c->solves_cut);
+    set(&l->mechanics.proofs_cut, c->proofs_cut);
+    set(&l->mechanics.stopped_short, c->stopped_short);
+    set(&l->mechanics.contacts, c->contacts);
+    set(&l->mechanics.awake, c->awake);
+}
+
 void world_loop_step(world_loop *l, int64_t until_ns)
 {
     for (int i = 0; i < l->hand_count; i++)
@@ -41,6 +64,7 @@ void world_loop_step(world_loop *l, int64_t until_ns)
         l->time_ns += dt_ns;
     }
     send_frames(l);
+    show_mechanics(l);
     uint64_t steps = atomic_load_explicit(&l->steps, memory_order_relaxed);
     atomic_store_explicit(&l->steps, steps + 1, memory_order_release);
 }

@@ -27,6 +27,10 @@ typedef struct world_loop {
     _Atomic uint64_t steps;
     _Atomic uint64_t missed_steps; /* periods that passed without a step */
     histogram compute;             /* one step with its frames */
+    struct {                       /* copies of mechanics_counts, after each step */
+        _Atomic uint64_t steps, rounds, rows_cut, solves_cut, proofs_cut, stopped_short, contacts,
+            awake;
+    } mechanics;
 
     _Atomic bool is_stopping; /* anybody stores */
 } world_loop;
