@@ -39,6 +39,8 @@ typedef struct contact {
     double reach; /* sum of what its columns hold */
     memory now;
     unsigned emitted; /* directions that have a row */
+    double change;    /* of the speed in the last pass */
+    int newest;       /* direction of the cut of the last pass; -1: none */
     int row_count;
 } contact;
 
@@ -432,6 +434,7 @@ static void add_cut(friction *f, int which_contact, double d1, double d2)
     int slot = slot_for_cut(&c->now, d1, d2), which = FRICTION_PYRAMID + slot;
     if (slot < 0)
         return;
+    c->newest = which;
     c->now.cuts[slot][0] = d1;
     c->now.cuts[slot][1] = d2;
     c->now.held &= ~(1u << which);
@@ -466,6 +469,15 @@ static void read_impulses(friction *f, const qp *q, double *impulses)
     }
 }
 
+/* The speed for the next pass. From pass to pass it comes nearer by about the same ratio, so two
+ * changes tell where it ends (Aitken). */
+static double accelerate(contact *c, double speed)
+{
+    double change = speed - c->now.speed, ratio = change / c->change;
+    c->change = change;
+    return ratio > 0.02 && ratio < 0.7 ? speed + change * ratio / (1.0 - ratio) : speed;
+}
+
 double friction_update(friction *f, const qp *q, double *impulses)
 {
     double change = 0, x_most = largest(qp_x(q), qp_variables(q));
@@ -479,7 +491,8 @@ double friction_update(friction *f, const qp *q, double *impulses)
             speed = 0.0;
         double one = fabs(speed - c->now.speed) / (1.0 + speed);
         change = one > change && c->mu > 0 ? one : change;
-        c->now.speed = speed;
+        c->now.speed = accelerate(c, speed);
+        c->newest = -1;
         if (f->dimension == 3 && c->mu > 0 && speed > 0)
             add_cut(f, i, u[1] / speed, u[2] / speed);
     }
@@ -498,13 +511,11 @@ hr_status friction_tighten(friction *f, qp *q)
     }
     for (int i = f->from; i < f->to; i++) {
         const contact *c = &f->contact[i];
-        for (int k = FRICTION_PYRAMID; k < direction_count(f, c); k++) {
-            if (c->emitted >> k & 1u || c->now.held == 0)
-                continue;
-            hr_status status = emit_row(f, q, i, k);
-            if (status != HR_OK)
-                return status;
-        }
+        if (c->newest < 0 || c->emitted >> c->newest & 1u || c->now.held == 0)
+            continue;
+        hr_status status = emit_row(f, q, i, c->newest);
+        if (status != HR_OK)
+            return status;
     }
     return HR_OK;
 }
