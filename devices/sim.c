@@ -51,7 +51,7 @@ static hr_status open_sim(const char *address, const device_settings *settings, 
         (status = sim_grip_settings(settings, &grip, error)))
         return status;
     device *dev = calloc(1, sizeof *dev);
-    sim_script *script = malloc(sizeof *script);
+    sim_script *script = calloc(1, sizeof *script);
     if (!dev || !script)
         status = error_set(error, HR_ERR_MEMORY, "sim: out of memory");
     if (status == HR_OK)
