@@ -67,7 +67,7 @@ static void fill_face(const parametric_body *b, int face, mesh *out)
         int a = first + i / FACE_STEPS * side + i % FACE_STEPS; /* u rises by side, v by 1 */
         int corners[4] = {a, a + side, a + side + 1, a + 1};
         bool is_plus = b->faces[face].outward > 0;
-        int(*t)[3] = &out->triangles[2 * (face * FACE_STEPS * FACE_STEPS + i)];
+        int(*t)[3] = &out->triangles[2 * ((size_t)face * FACE_STEPS * FACE_STEPS + (size_t)i)];
         for (int k = 0; k < 2; k++) {
             t[k][0] = corners[0];
             t[k][1] = corners[is_plus ? k + 1 : k + 2];
