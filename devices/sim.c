@@ -52,10 +52,12 @@ static hr_status open_sim(const char *address, const device_settings *settings, 
         return status;
     device *dev = calloc(1, sizeof *dev);
     sim_script *script = calloc(1, sizeof *script);
-    if (!dev || !script)
-        status = error_set(error, HR_ERR_MEMORY, "sim: out of memory");
-    if (status == HR_OK)
-        status = read_script(settings, script, error);
+    if (!dev || !script) {
+        free(script);
+        free(dev);
+        return error_set(error, HR_ERR_MEMORY, "sim: out of memory");
+    }
+    status = read_script(settings, script, error);
     if (status == HR_OK) {
         wanted.senses_rotation = script->turns;
         sim_falcon_init(&dev->falcon, &wanted, &grip);

@@ -287,7 +287,8 @@ static void forces_arrive_within_a_percent(void **state)
         device_sample sample;
         host.is_enabled = host.is_armed = true;
         assert_int_equal(falcon_host_report(&host, n * ms, &report, &sample), HR_OK);
-        assert_vec3_near(host.tracker.position, p, 150e-6); /* half a count each arm, worst near the rim */
+        assert_vec3_near(host.tracker.position, p,
+                         150e-6); /* half a count each arm, worst near the rim */
 
         vec3 unit = vec3_normalize_or(test_random_vec3(&r, 1), (vec3){1, 0, 0});
         double size = test_random_between(&r, 1, 12);
