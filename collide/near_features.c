@@ -46,25 +46,29 @@ static void join_edges(near_surface *s, const half_edge *edges, int count)
     }
 }
 
-/* Every edge once from either end. */
+/* An edge that is the first of its kind in the sorted list, and has two ends. */
+static bool is_new_edge(const half_edge *edges, int i)
+{
+    const half_edge *e = &edges[i];
+    return e->low != e->high &&
+           (i == 0 || edges[i - 1].low != e->low || edges[i - 1].high != e->high);
+}
+
+/* Every edge once from either end: counted, then listed. */
 static void list_rings(near_surface *s, const half_edge *edges, int count)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < count; i++) {
-            const half_edge *e = &edges[i];
-            bool is_repeated = i > 0 && edges[i - 1].low == e->low && edges[i - 1].high == e->high;
-            if (is_repeated || e->low == e->high)
-                continue;
-            if (pass == 0) {
-                s->ring_start[e->low + 1]++;
-                s->ring_start[e->high + 1]++;
-            } else {
-                s->ring[s->ring_start[e->low]++] = e->high;
-                s->ring[s->ring_start[e->high]++] = e->low;
-            }
-        }
-        for (int v = 0; pass == 0 && v < s->vertex_count; v++)
-            s->ring_start[v + 1] += s->ring_start[v];
+    for (int i = 0; i < count; i++) {
+        int once = is_new_edge(edges, i);
+        s->ring_start[edges[i].low + 1] += once;
+        s->ring_start[edges[i].high + 1] += once;
+    }
+    for (int v = 0; v < s->vertex_count; v++)
+        s->ring_start[v + 1] += s->ring_start[v];
+    for (int i = 0; i < count; i++) {
+        if (!is_new_edge(edges, i))
+            continue;
+        s->ring[s->ring_start[edges[i].low]++] = edges[i].high;
+        s->ring[s->ring_start[edges[i].high]++] = edges[i].low;
     }
     memmove(s->ring_start + 1, s->ring_start, (size_t)s->vertex_count * sizeof *s->ring_start);
     s->ring_start[0] = 0;

@@ -78,10 +78,10 @@ static hr_status make_programme(mechanics *m)
                                                        .block_size = m->freedom_max});
     m->blocks = calloc((size_t)blocks + 1, sizeof *m->blocks);
     m->block_member = calloc((size_t)blocks + 1, sizeof *m->block_member);
-    m->columns = calloc(2 * (size_t)CONTACTS_MAX * (size_t)m->freedom_max, sizeof *m->columns);
+    m->columns = calloc(2 * (size_t)CONTACTS_MAX * (size_t)m->freedom_max + 1, sizeof *m->columns);
     m->bounds = calloc((size_t)m->bound_room + 1, sizeof *m->bounds);
-    m->zeros = calloc((size_t)m->freedom_max, sizeof *m->zeros);
-    m->island = calloc((size_t)m->count, sizeof *m->island);
+    m->zeros = calloc((size_t)m->freedom_max + 1, sizeof *m->zeros);
+    m->island = calloc((size_t)m->count + 1, sizeof *m->island);
     bool is_good = m->programme && m->blocks && m->block_member && m->columns && m->bounds &&
                    m->zeros && m->island;
     return is_good ? HR_OK : HR_ERR_MEMORY;

@@ -62,7 +62,7 @@ static void put_point(mechanics *m, int side, int link, vec3 point, qp_contact *
         return;
     }
     join_programme(m, index);
-    vec3 *columns = m->columns + (2 * m->contact_count + side) * m->freedom_max;
+    vec3 *columns = m->columns + (2L * m->contact_count + side) * m->freedom_max;
     b->class->columns(b->actor, link, point, columns);
     for (int i = 0; i < b->freedom; i++)
         p->velocity = vec3_add_scaled(p->velocity, b->v[i], columns[i]);
