@@ -383,7 +383,10 @@ HR_RT static void measure_gap(proxy *p, vec3 tool)
     t->flags = 0;
     for (int i = 0; i < p->body_count; i++) {
         const proxy_body *b = &p->bodies[i];
-        t->flags |= b->tracker.flags | (b->is_gated ? (uint32_t)PROXY_GATED : 0u);
+        /* what is out of reach may still be on its way to the nearest point: nobody feels it */
+        bool is_felt = b->contact_count > 0;
+        t->flags |= b->tracker.flags & (is_felt ? ~0u : (uint32_t)SHAPE_TRACK_HELD);
+        t->flags |= b->is_gated ? (uint32_t)PROXY_GATED : 0u;
         if (b->contact_count == 0)
             continue;
         vec3 local = pose_apply_inverse(b->now, tool);
