@@ -44,6 +44,38 @@ static void print_hand(const json_t *hand, const json_t *owner)
         printf("  %s\n", text_at(owner, "message"));
 }
 
+/* How long the world's steps take, and what of them was cut short. */
+static void print_world(const json_t *about)
+{
+    const json_t *mechanics = json_object_get(about, "mechanics");
+    json_t *stages = json_object_get(mechanics, "stages"), *stage;
+    const char *name;
+    printf("scene: %s\n", text_at(about, "scene"));
+    printf(
+        "world: %.0f Hz, %.0f steps, %.0f missed, step p50 %.0f us, p99 %.0f us, of it "
+        "frames %.0f us, %.0f us\n",
+        json_number_value(json_object_get(about, "rate_hz")),
+        json_number_value(json_object_get(about, "steps")),
+        json_number_value(json_object_get(about, "missed_steps")),
+        1e-3 * number_at(about, "compute", "p50_ns"), 1e-3 * number_at(about, "compute", "p99_ns"),
+        1e-3 * number_at(about, "frames", "p50_ns"), 1e-3 * number_at(about, "frames", "p99_ns"));
+    if (!json_is_object(mechanics))
+        return;
+    printf("  stages p99 us:");
+    json_object_foreach(stages, name, stage)
+    {
+        printf(" %s %.0f", name, 1e-3 * json_number_value(json_object_get(stage, "p99_ns")));
+    }
+    printf("\n  %.0f contacts, %.0f bodies awake; cut short: rows %.0f, solves %.0f, proofs %.0f; "
+           "bodies stopped short %.0f\n",
+           json_number_value(json_object_get(mechanics, "contacts")),
+           json_number_value(json_object_get(mechanics, "awake")),
+           json_number_value(json_object_get(mechanics, "rows_cut")),
+           json_number_value(json_object_get(mechanics, "solves_cut")),
+           json_number_value(json_object_get(mechanics, "proofs_cut")),
+           json_number_value(json_object_get(mechanics, "stopped_short")));
+}
+
 static void print_status(const json_t *status)
 {
     const json_t *servo = json_object_get(status, "servo");
@@ -58,7 +90,7 @@ static void print_status(const json_t *status)
            1e-3 * number_at(servo, "lateness", "max_ns"));
     if (json_is_true(json_object_get(servo, "watchdog_is_tripped")))
         printf("WATCHDOG TRIPPED: 'haptic arm' when it is safe\n");
-    printf("scene: %s\n", text_at(json_object_get(status, "world"), "scene"));
+    print_world(json_object_get(status, "world"));
     const json_t *hands = json_object_get(json_object_get(status, "state"), "hands");
     const json_t *devices = json_object_get(status, "devices");
     for (size_t i = 0; i < json_array_size(hands); i++)

@@ -1,6 +1,7 @@
 /* The server's state as a JSON object, for `haptic status` and every other door. */
 #include <string.h>
 
+#include "server/mechanics.h"
 #include "server/server.h"
 #include "server/version.h"
 
@@ -39,16 +40,32 @@ static json_t *servo_object(const server *s)
     return object;
 }
 
-/* What the bodies of the world did together, and what was cut short. */
+/* Of the bodies that move together: p50 and p99 of each stage of a step. */
+static json_t *stages_object(const world_loop *l)
+{
+    json_t *stages = json_object();
+    for (int i = 0; i < WORLD_STAGES; i++)
+        json_object_set_new(stages, mechanics_stage_name((enum mechanics_stage)i),
+                            json_pack("{s:I,s:I}", "p50_ns",
+                                      (json_int_t)histogram_quantile(&l->stages[i], 0.5), "p99_ns",
+                                      (json_int_t)histogram_quantile(&l->stages[i], 0.99)));
+    return stages;
+}
+
+/* What the bodies of the world did together, and what was cut short; null where nothing can be
+ * pushed. */
 static json_t *mechanics_object(const server *s)
 {
     const world_loop *l = &s->loop;
+    if (!world_mechanics(s->world))
+        return json_null();
     return json_pack(
-        "{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "steps", count_of(&l->mechanics.steps), "rounds",
+        "{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "steps", count_of(&l->mechanics.steps), "rounds",
         count_of(&l->mechanics.rounds), "rows_cut", count_of(&l->mechanics.rows_cut), "solves_cut",
         count_of(&l->mechanics.solves_cut), "proofs_cut", count_of(&l->mechanics.proofs_cut),
         "stopped_short", count_of(&l->mechanics.stopped_short), "contacts",
-        count_of(&l->mechanics.contacts), "awake", count_of(&l->mechanics.awake));
+        count_of(&l->mechanics.contacts), "awake", count_of(&l->mechanics.awake), "stages",
+        stages_object(l));
 }
 
 static json_t *world_object(const server *s)
@@ -58,6 +75,7 @@ static json_t *world_object(const server *s)
     json_object_set_new(object, "steps", json_integer(count_of(&s->loop.steps)));
     json_object_set_new(object, "missed_steps", json_integer(count_of(&s->loop.missed_steps)));
     json_object_set_new(object, "compute", histogram_object(&s->loop.compute));
+    json_object_set_new(object, "frames", histogram_object(&s->loop.framing));
     json_object_set_new(object, "scene", json_string(s->options.scene.name));
     json_object_set_new(object, "mechanics", mechanics_object(s));
     return object;

@@ -120,6 +120,11 @@ static void say_hands(writer *w, const server *s, const status_figures *f)
     }
 }
 
+static unsigned long long counted(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
 int status_table_print(const server *s, const status_figures *f, char *out, size_t size)
 {
     writer w = {out, size, 0};
@@ -147,6 +152,10 @@ int status_table_print(const server *s, const status_figures *f, char *out, size
         s->options.settings.world.rate_hz,
         (unsigned long long)atomic_load_explicit(&s->loop.missed_steps, memory_order_relaxed),
         s->options.scene.name);
+    if (world_mechanics(s->world))
+        say(&w, "  cut short: rows %llu, solves %llu, proofs %llu; bodies stopped short %llu\n",
+            counted(&s->loop.mechanics.rows_cut), counted(&s->loop.mechanics.solves_cut),
+            counted(&s->loop.mechanics.proofs_cut), counted(&s->loop.mechanics.stopped_short));
     say_hands(&w, s, f);
     if (f->is_recording)
         say(&w, "  recording: %s, %.2f MB, %llu records lost%s\n", s->options.settings.trace.record,

@@ -1,13 +1,23 @@
 #include "server/world_loop.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "server/mechanics.h"
+
+_Static_assert((int)WORLD_STAGES == (int)MECHANICS_STAGES, "one histogram for each stage");
 
 enum {
     NS_PER_S = 1000000000,
     SUBSTEPS_MAX = 16 /* catching up after a stall; past it the world makes one long step */
 };
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
 
 void world_loop_init(world_loop *l, world *w, servo_clock clock, int rate_hz, int hand_count)
 {
@@ -18,10 +28,13 @@ void world_loop_init(world_loop *l, world *w, servo_clock clock, int rate_hz, in
     l->hand_count = hand_count;
     l->time_ns = servo_clock_now(&l->clock);
     l->planned_ns = l->time_ns + l->period_ns;
+    if (clock.is_live && world_mechanics(w))
+        mechanics_watch(world_mechanics(w), monotonic_ns);
 }
 
 static void send_frames(world_loop *l)
 {
+    int64_t start = l->clock.is_live ? monotonic_ns() : 0;
     for (int i = 0; i < l->hand_count; i++) {
         contact_frame *frame = ring_reserve(l->frames[i]);
         if (!frame)
@@ -29,6 +42,8 @@ static void send_frames(world_loop *l)
         world_frame(l->world, i, frame);
         ring_commit(l->frames[i]);
     }
+    if (l->clock.is_live)
+        histogram_add(&l->framing, monotonic_ns() - start);
 }
 
 static void set(_Atomic uint64_t *to, uint64_t value)
@@ -50,6 +65,8 @@ static void show_mechanics(world_loop *l)
     set(&l->mechanics.stopped_short, c->stopped_short);
     set(&l->mechanics.contacts, c->contacts);
     set(&l->mechanics.awake, c->awake);
+    for (int i = 0; l->clock.is_live && i < WORLD_STAGES; i++)
+        histogram_add(&l->stages[i], mechanics_stage_ns(m, (enum mechanics_stage)i));
 }
 
 void world_loop_step(world_loop *l, int64_t until_ns)

@@ -12,6 +12,8 @@
 #include "server/ring.h"
 #include "server/world.h"
 
+enum { WORLD_STAGES = 5 }; /* those of mechanics_stage */
+
 typedef struct world_loop {
     servo_clock clock;
     world *world; /* borrowed */
@@ -25,9 +27,11 @@ typedef struct world_loop {
 
     /* the loop stores, everybody reads */
     _Atomic uint64_t steps;
-    _Atomic uint64_t missed_steps; /* periods that passed without a step */
-    histogram compute;             /* one step with its frames */
-    struct {                       /* copies of mechanics_counts, after each step */
+    _Atomic uint64_t missed_steps;  /* periods that passed without a step */
+    histogram compute;              /* one step with its frames */
+    histogram framing;              /* the frames alone; live only */
+    histogram stages[WORLD_STAGES]; /* of the bodies that move together; live only */
+    struct {                        /* copies of mechanics_counts, after each step */
         _Atomic uint64_t steps, rounds, rows_cut, solves_cut, proofs_cut, stopped_short, contacts,
             awake;
     } mechanics;

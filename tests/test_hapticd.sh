@@ -71,6 +71,7 @@ state() { haptic status --json | jq -r '.state.hands[0].state'; }
 wait_for_state() { for _ in $(seq 100); do [ "$(state)" = "$1" ] && return 0; sleep 0.05; done; return 1; }
 
 if start --record "$work/live.mcap"; then ok a_live_server_answers; else not_ok a_live_server_answers "$(cat "$work/run.err")"; fi
+is status_times_the_world "$(jq '.world | .compute.count > 0 and .frames.p50_ns > 0 and has("mechanics")' "$work/status")" true
 is status_names_the_device "$(jq -r '.devices[0].driver' "$work/status")" sim
 is the_socket_is_the_owners "$(stat -c %a "$socket")" 600
 expect a_second_server_is_refused 1 "another hapticd" hapticd -c "$work/live.conf"

@@ -4,6 +4,7 @@
  *   play SCENE SEED SECONDS [options]
  *     --hand FILE     a recording of a hand instead of a script
  *     --keep FILE     keep the recording
+ *     --depth MM      how deep the proxy may be in a body, 0.05 unless given
  *     --plain         settings as shipped: no random world rate, grip and tool
  *
  * Prints one line "ok ..." or "not ok ..." and the faults; exits 1 with faults. */
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/mechanics.h"
 #include "server/server.h"
 #include "tests/support/judge.h"
 #include "tests/support/random_hand.h"
@@ -20,11 +22,13 @@ typedef struct play {
     const char *scene_name, *hand, *keep;
     uint64_t seed;
     double seconds;
+    double depth; /* m */
     bool is_plain;
     test_random random;
     server_options options;
     char folder[64], recording[128], script[128];
-    char about[256]; /* the random settings, in words */
+    char about[256];                          /* the random settings, in words */
+    uint64_t steps, steps_cut, stopped_short; /* of the world */
 } play;
 
 static int complain(const char *text)
@@ -113,12 +117,25 @@ static hr_status prepare(play *p, hr_error *error)
     if (p->hand) {
         snprintf(d->driver, sizeof d->driver, "replay");
         snprintf(d->address, sizeof d->address, "%s", p->hand);
+        /* its path around a body of the scene, else it would meet nothing */
+        d->scene_offset_m = o->scene.bodies[choose(p, o->scene.body_count)].world_from_body.origin;
     }
     choose_settings(p);
     return p->hand ? HR_OK : write_script(p, error);
 }
 
-static hr_status run(const play *p, hr_error *error)
+static void count_steps(play *p, const server *s)
+{
+    const mechanics *m = world_mechanics(s->world);
+    if (!m)
+        return;
+    const mechanics_counts *c = mechanics_counted(m);
+    p->steps = c->steps;
+    p->steps_cut = c->rows_cut + c->solves_cut + c->proofs_cut;
+    p->stopped_short = c->stopped_short;
+}
+
+static hr_status run(play *p, hr_error *error)
 {
     server *s;
     hr_status status = server_open(&p->options, &s, error);
@@ -127,6 +144,7 @@ static hr_status run(const play *p, hr_error *error)
     status = server_start(s, error);
     while (status == HR_OK && server_step(s, 1000))
         ;
+    count_steps(p, s);
     hr_status finished = server_finish(s, status == HR_OK ? error : NULL);
     server_destroy(s);
     return status == HR_OK ? finished : status;
@@ -136,13 +154,17 @@ static int report(const play *p, const verdict *v)
 {
     bool is_good = v->fault_count == 0;
     printf("%s %s seed %llu%s%s, %g s: contact %.1f %%, force %.2f N, step %.3f N, depth %.4f mm, "
-           "crossed %.4f mm, fallbacks %llu, infeasible %llu, looked at %llu; %s\n",
+           "crossed %.4f mm, fallbacks %llu, infeasible %llu, world cut %llu of %llu steps, "
+           "stopped %llu, "
+           "looked at %llu; %s\n",
            is_good ? "ok" : "not ok", p->scene_name, (unsigned long long)p->seed,
            p->hand ? " " : "", p->hand ? p->hand : "", p->seconds,
            100.0 * (double)v->contact_ticks / (double)(v->ticks ? v->ticks : 1), v->force_max,
            v->force_step_max, 1e3 * v->depth_max, 1e3 * v->crossed_max,
            (unsigned long long)v->fallback_ticks, (unsigned long long)v->infeasible_ticks,
-           (unsigned long long)v->samples, p->about[0] ? p->about : "as shipped");
+           (unsigned long long)p->steps_cut, (unsigned long long)p->steps,
+           (unsigned long long)p->stopped_short, (unsigned long long)v->samples,
+           p->about[0] ? p->about : "as shipped");
     for (int i = 0; i < v->fault_count && i < JUDGE_FAULTS_MAX; i++)
         printf("    %s\n", v->faults[i]);
     if (v->fault_count > JUDGE_FAULTS_MAX)
@@ -154,6 +176,7 @@ static bool read_arguments(int argc, char **argv, play *p)
 {
     static const struct option names[] = {{"hand", required_argument, NULL, 'h'},
                                           {"keep", required_argument, NULL, 'k'},
+                                          {"depth", required_argument, NULL, 'd'},
                                           {"plain", no_argument, NULL, 'p'},
                                           {NULL, 0, NULL, 0}};
     int letter;
@@ -162,6 +185,8 @@ static bool read_arguments(int argc, char **argv, play *p)
             p->hand = optarg;
         else if (letter == 'k')
             p->keep = optarg;
+        else if (letter == 'd')
+            p->depth = 1e-3 * strtod(optarg, NULL);
         else if (letter == 'p')
             p->is_plain = true;
         else
@@ -177,10 +202,11 @@ static bool read_arguments(int argc, char **argv, play *p)
 
 int main(int argc, char **argv)
 {
-    static play p; /* too large for the stack */
+    static play p = {.depth = 0.05e-3}; /* too large for the stack */
     hr_error error = {""};
     if (!read_arguments(argc, argv, &p))
-        return complain("usage: play SCENE SEED SECONDS [--hand FILE] [--keep FILE] [--plain]");
+        return complain(
+            "usage: play SCENE SEED SECONDS [--hand FILE] [--keep FILE] [--depth MM] [--plain]");
     p.random = (test_random){p.seed};
     for (const char *c = p.scene_name; *c; c++) /* other scenes, other settings */
         p.random.state = 31 * p.random.state + (unsigned char)*c;
@@ -190,7 +216,7 @@ int main(int argc, char **argv)
     snprintf(p.recording, sizeof p.recording, "%s/play.mcap", p.folder);
     snprintf(p.script, sizeof p.script, "%s/script", p.folder);
 
-    judge_limits limits = {.depth = 0.05e-3, .fallback = 1e-3, .every = 10};
+    judge_limits limits = {.depth = p.depth, .fallback = 1, .every = 10};
     verdict v;
     int code = 1;
     hr_status status = prepare(&p, &error);

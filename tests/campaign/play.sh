@@ -17,8 +17,8 @@ n=0
 while [ $((n * piece)) -lt "$seconds" ]; do
     for scene in $scenes; do
         hand=
-        [ $((n % 5)) -ne 4 ] || hand="--hand ${hands[$(((n / 5) % ${#hands[@]}))]}"
-        echo "$scene $((first + n)) $piece $hand"
+        [ $((n % 5)) -ne 4 ] || hand=" --hand ${hands[$(((n / 5) % ${#hands[@]}))]}"
+        echo "$scene $((first + n)) $piece$hand" # no blank at the end: xargs would join lines
     done
     n=$((n + 1))
 done > "$work/plan"
@@ -31,5 +31,12 @@ nl -ba "$work/plan" | xargs -P "$jobs" -L 1 sh -c \
         echo "not ok $1 seed $2: ended or hung without a word" > "$work/$number.out"
      [ ! -w /dev/tty ] || printf "\r%d of %d  " "$number" "$total" > /dev/tty' \
     sh "$work" "$total" "$BUILD/tests/campaign/play" 2> /dev/null
-for i in $(seq "$total"); do cat "$work/$i.out"; done
+for i in $(seq "$total"); do cat "$work/$i.out"; done | tee "$work/all"
+# Fallbacks of the hand and cut steps of the world are counted over all pieces of a scene, from
+# "... SCENE seed N..., S s: ... fallbacks F, ... world cut C of W steps, ...".
+sed -nE 's/^(not )?ok ([^ ]+) seed .*, ([0-9.]+) s: .* fallbacks ([0-9]+),.* world cut ([0-9]+) of ([0-9]+) .*/\2 \3 \4 \5 \6/p' "$work/all" |
+    awk '{ ticks[$1] += 1000 * $2; count[$1] += $3; cut[$1] += $4; steps[$1] += $5 }
+         END { for (s in ticks) {
+                   printf "%s %s: %d of %d ticks took a fallback\n", (count[s] > ticks[s] / 1000 ? "not ok" : "ok"), s, count[s], ticks[s]
+                   printf "%s %s: %d in %d steps of the world were cut short\n", (cut[s] > steps[s] / 1000 ? "not ok" : "ok"), s, cut[s], steps[s] } }' | sort
 exit 0

@@ -105,6 +105,10 @@ static void look_inside(judge *j, const tick_record *t, const proxy *p, const pr
         return;
     vec3 place = pose_apply_inverse(b->now, p->position);
     double depth = p->radius - outside_gap(finder, place);
+    if (t->tracker_flags & PROXY_INFEASIBLE) { /* pinched, and says so */
+        j->out->pinched_max = fmax(j->out->pinched_max, depth);
+        return;
+    }
     j->out->depth_max = fmax(j->out->depth_max, depth);
     if (depth > j->limits->depth)
         blame(j, t, "the proxy is %.4f mm inside \"%s\" (key %u)", 1e3 * depth, name, b->key);

@@ -19,6 +19,7 @@ typedef struct verdict {
     double force_max;          /* N */
     double force_step_max;     /* N, between two ticks in which nothing held the force back */
     double depth_max;          /* m: how deep the proxy's surface was in a body */
+    double pinched_max;        /* m: the same in ticks that the hand reported as infeasible */
     double crossed_max;        /* m: how deep its way between two ticks was in a body */
     double energy_min;         /* J, of the passivity observer */
     int fault_count;           /* all of them */

@@ -113,12 +113,27 @@ static double surface_distance(const outside *o, vec3 point)
     return o->shape->surface->is_closed ? n.distance : sided(point, n.p, n.normal);
 }
 
+/* How far the curved surface that is felt (collide/touch_mesh.h) lies over the flat triangle there:
+ * its formula, evaluated at the flat foot point. */
+static double bulge(const touch_triangle *t, const mesh_nearest *n)
+{
+    double weights[3] = {1 - n->u - n->v, n->u, n->v};
+    vec3 out = {0, 0, 0};
+    for (int i = 0; i < 3; i++) {
+        double height = vec3_dot(vec3_sub(t->corners[i], n->p), t->normals[i]);
+        out = vec3_add_scaled(out, 0.5 * weights[i] * height, t->normals[i]);
+    }
+    return vec3_dot(out, t->normal);
+}
+
 static double mesh_distance(const outside *o, vec3 point)
 {
     mesh_nearest n;
     if (mesh_find_nearest(o->triangles, point, &n) != HR_OK)
         return 1;
-    return mesh_finder_is_closed(o->triangles) ? n.distance : sided(point, n.p, n.normal);
+    if (!mesh_finder_is_closed(o->triangles))
+        return sided(point, n.p, n.normal);
+    return n.distance - bulge(&o->shape->mesh->triangles[n.triangle], &n);
 }
 
 double outside_distance(outside *o, vec3 p)
