@@ -306,7 +306,7 @@ static void put_strip(FILE *out, const drawing *p, double top, double width)
     }
     for (int i = 0; i < d->snapshot_count; i++) {
         double at = svg_map(&x, d->snapshots[i].time);
-        char text[8];
+        char text[12];
         snprintf(text, sizeof text, "%d", i + 1);
         fprintf(out,
                 "<path d=\"M%.1f %.1fV%.1f\" stroke=\"#222\" stroke-dasharray=\"3 3\"/>"
