@@ -12,7 +12,7 @@ static const double band_max = 4e-4;    /* m */
 /* A sleeper is woken by what comes nearer than this. */
 static const double wake_gap = 2 * REST_GAP;
 
-enum { ROWS_WORK = 16000, PAIR_WORK = 1500, FOUND_PER_PAIR = 4, FOUND_KIND = 16 };
+enum { ROWS_WORK = 60000, PAIR_WORK = 1500, FOUND_PER_PAIR = 4, FOUND_KIND = 16 };
 
 /* --- one row ------------------------------------------------------------------------------------
  */
