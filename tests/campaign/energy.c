@@ -44,10 +44,10 @@ static hr_status prepare(server_options *o, test_random *r, double seconds, char
     o->settings.device_count = HANDS;
     for (int i = 0; i < HANDS && status == HR_OK; i++) {
         config_device *d = &o->settings.devices[i];
-        *d = (config_device){.name = "right", .driver = "sim"};
-        if (i > 0)
-            snprintf(d->name, sizeof d->name, "left");
-        snprintf(d->address, sizeof d->address, "%s", d->name);
+        const char *name = i == 0 ? "right" : "left";
+        *d = (config_device){.driver = "sim"};
+        snprintf(d->name, sizeof d->name, "%s", name);
+        snprintf(d->address, sizeof d->address, "%s", name);
         d->scene_offset_m = (vec3){0, i == 0 ? 0.004 : -0.004, 0};
         random_hand_script(r, w, d->scene_offset_m, 0.036, seconds, true, text, sizeof text);
         snprintf(files[i], sizeof files[i], "/tmp/hapticd-energy-%d-%d", (int)getpid(), i);
