@@ -338,7 +338,7 @@ static void put_figure(FILE *out, const drawing *p, const char *title)
 {
     int count = p->data->snapshot_count, columns = count < COLUMNS ? count : COLUMNS;
     int rows = (count + columns - 1) / columns;
-    double width = fmax(columns * (PANEL_WIDTH + GAP) + GAP, 680);
+    double width = fmax(columns * (PANEL_WIDTH + GAP) + GAP, 760);
     double row_height = PANEL_HEIGHT + CAPTION, height = HEADER + rows * row_height + STRIP + GAP;
     space_window w = {.width = PANEL_WIDTH, .height = PANEL_HEIGHT};
     space_fit((const space *const *)p->spaces, count, &p->view, 34, &w);
