@@ -16,6 +16,13 @@ typedef struct player {
     int count;
 } player;
 
+/* The last search for the nearest points of a body, for one hand. */
+typedef struct world_seed {
+    bool is_made;
+    vec3 at; /* m, body frame: where the proxy was */
+    shape_tracker tracker;
+} world_seed;
+
 struct world {
     scene scene;
     double near_distance; /* m */
@@ -27,6 +34,7 @@ struct world {
     actor_body *bodies;   /* states after the last step */
     actor_body *previous; /* after the one before */
     bool *has_jumped;
+    world_seed *seeds; /* HANDS_MAX for each body */
     int hand_count;
     tool_sample hands[HANDS_MAX]; /* as they act in this step */
     tool_sample heard[HANDS_MAX]; /* the newest samples */
@@ -40,6 +48,9 @@ struct world {
 /* A body further off than this from where its last velocity takes it was teleported. */
 static const double jump_m = 0.005;
 static const double jump_rad = 0.2;
+
+/* So far from where a search was made its answer still is a good start for a tracker. */
+static const double seed_room = 0.001; /* m */
 
 /* Mechanics steps are at most this long: at 60 Hz four or five of them make a step of the world.
  * After a stall that is longer than all of them the bodies lose the rest of the time. */
@@ -86,7 +97,8 @@ static hr_status create_tables(world *w)
     w->bodies = calloc(n, sizeof *w->bodies);
     w->previous = calloc(n, sizeof *w->previous);
     w->has_jumped = calloc(n, sizeof *w->has_jumped);
-    if (!w->shapes || !w->player_of || !w->bodies || !w->previous || !w->has_jumped)
+    w->seeds = calloc(n * HANDS_MAX, sizeof *w->seeds);
+    if (!w->shapes || !w->player_of || !w->bodies || !w->previous || !w->has_jumped || !w->seeds)
         return HR_ERR_MEMORY;
     for (int i = 0; i < w->player_count; i++) {
         const player *p = &w->players[i];
@@ -194,6 +206,7 @@ void world_destroy(world *w)
     free(w->bodies);
     free(w->previous);
     free(w->has_jumped);
+    free(w->seeds);
     free(w);
 }
 
@@ -305,7 +318,21 @@ static int pick_near(const world *w, const tool_sample *hand, near_body *list)
     return count;
 }
 
-static void fill_body(const world *w, int i, const tool_sample *hand, frame_body *out)
+/* The servo keeps trackers of its own and takes a seed only for a body that is new to it, so a
+ * search is made again only when the proxy has moved on the body. */
+static void fill_seed(world *w, int i, int hand, shape_tracker *out)
+{
+    world_seed *seed = &w->seeds[i * HANDS_MAX + hand];
+    vec3 local = pose_apply_inverse(w->bodies[i].world_from_body, w->hands[hand].proxy);
+    if (!seed->is_made || !(vec3_distance(local, seed->at) <= seed_room)) {
+        shape_seed(&w->shapes[i], local, 2.0 * w->near_distance, &seed->tracker);
+        seed->at = local;
+        seed->is_made = true;
+    }
+    *out = seed->tracker;
+}
+
+static void fill_body(world *w, int i, int hand, frame_body *out)
 {
     const actor_body *b = &w->bodies[i];
     const player *p = &w->players[w->player_of[i]];
@@ -315,13 +342,12 @@ static void fill_body(const world *w, int i, const tool_sample *hand, frame_body
                         .velocity = b->velocity,
                         .acceleration = b->acceleration,
                         .material = b->material};
-    out->inverse_mass = p->class->inverse_mass(p->actor, i - (int)p->first, hand->proxy);
+    out->inverse_mass = p->class->inverse_mass(p->actor, i - (int)p->first, w->hands[hand].proxy);
     if (out->inverse_mass.m[0][0] + out->inverse_mass.m[1][1] + out->inverse_mass.m[2][2] > 0)
         out->flags |= FRAME_BODY_MOVED_BY_HAND;
     if (w->has_jumped[i])
         out->flags |= FRAME_BODY_TELEPORTED;
-    vec3 local = pose_apply_inverse(b->world_from_body, hand->proxy);
-    shape_seed(&w->shapes[i], local, 2.0 * w->near_distance, &out->seed);
+    fill_seed(w, i, hand, &out->seed);
 }
 
 void world_frame(world *w, int hand, contact_frame *out)
@@ -337,7 +363,7 @@ void world_frame(world *w, int hand, contact_frame *out)
     near_body list[FRAME_BODIES_MAX];
     int count = pick_near(w, sample, list);
     for (int i = 0; i < count; i++)
-        fill_body(w, list[i].index, sample, &out->bodies[i]);
+        fill_body(w, list[i].index, hand, &out->bodies[i]);
     out->body_count = (uint32_t)count;
 }
 
