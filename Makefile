@@ -15,6 +15,7 @@ OPT      ?= -O2 -g
 PREFIX   ?= /usr/local
 SANITIZE ?=
 ARGS     ?=
+JOBS     ?= $(shell nproc)
 
 .DELETE_ON_ERROR:
 .PHONY: all run test check bench fuzz campaign figures install clean deps \
@@ -169,7 +170,7 @@ $(BUILD)/tests/occt/occt_tool: $(BUILD)/tests/occt/occt_tool.o
 	$(CXX) $(LDFLAGS) -o $@ $< $(OCCT_LIBS) $(call pkg,--libs jansson)
 
 run: deps
-	@$(MAKE) --no-print-directory programs
+	@$(MAKE) --no-print-directory -j$(JOBS) programs
 	$(BUILD)/hapticd $(ARGS)
 
 # --- tests: one cmocka program per tests/test_*.c, and scripts tests/test_*.sh ---------------------
@@ -184,7 +185,7 @@ $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(TEST_SUPPORT) $(LIBRARY
 	$(CC) $(LDFLAGS) -rdynamic -o $@ $< $(TEST_SUPPORT) $(LIBRARY) $(TEST_LIBS) $(LDLIBS)
 
 test: deps
-	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory -j$(JOBS) test-programs
 	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(TEST_PROGRAMS) $(TEST_SCRIPTS)
 .PHONY: test-programs
 test-programs: programs $(TEST_PROGRAMS) $(BUILD)/device-conformance $(PLUGINS) \
@@ -231,7 +232,7 @@ check-sanitizers:
 	TEST_EFFORT=0.1 $(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined OPT="-O1 -g" test
 	TEST_EFFORT=0.1 $(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread OPT="-O1 -g" test-threaded
 test-threaded: deps
-	@$(MAKE) --no-print-directory programs $(THREADED_TESTS:%=$(BUILD)/tests/%)
+	@$(MAKE) --no-print-directory -j$(JOBS) programs $(THREADED_TESTS:%=$(BUILD)/tests/%)
 	@BUILD=$(BUILD) tests/run.sh $(BUILD)/tests/logs $(THREADED_TESTS:%=$(BUILD)/tests/%)
 
 # --- benchmarks: tests/bench/bench_GROUP.c, with tests/bench/peer_GROUP.cpp where it has peers ------
@@ -260,7 +261,7 @@ $(BUILD)/tests/bench/bench_falcon: $(BUILD)/tests/conformance/allocations.o
 $(BUILD)/tests/bench/peer_%.o: CPPFLAGS += $(BENCH_CPPFLAGS_$(patsubst peer_%,%,$(notdir $*)))
 
 bench: deps deps-bench
-	@$(MAKE) --no-print-directory programs $(BENCH_RUN) $(EMULATED) $(BUILD)/emulated/falcon.bin
+	@$(MAKE) --no-print-directory -j$(JOBS) programs $(BENCH_RUN) $(EMULATED) $(BUILD)/emulated/falcon.bin
 	@BUILD=$(BUILD) tests/bench/run.sh $(BENCH_RUN)
 
 # --- fuzzers: tests/fuzz/fuzz_PARSER.c, built with clang ------------------------------------------
