@@ -94,19 +94,25 @@ static int fail_with_answer(haptic_client *c, const char *line)
     return -1;
 }
 
-/* Answers of earlier requests may still come first; only the one with this number counts. A refusal
- * without any number is the server's last word: it takes no more clients. */
+/* The answer to the last request. Answers of earlier ones may still come first; only the one with
+ * its number counts. A refusal without any number is the server's last word: it takes no more
+ * clients. */
+static int await_answer(haptic_client *c, char *line, size_t size)
+{
+    char mark[32];
+    snprintf(mark, sizeof mark, "\"id\":%u,", c->asked);
+    do {
+        if (receive_line(c, line, size) != 0)
+            return -1;
+    } while (strstr(line, "\"id\":") && !strstr(line, mark));
+    return 0;
+}
+
 static int take_lease(haptic_client *c)
 {
     char line[1024];
-    char mark[32];
-    if (ask_lease(c) != 0)
+    if (ask_lease(c) != 0 || await_answer(c, line, sizeof line) != 0)
         return -1;
-    snprintf(mark, sizeof mark, "\"id\":%u,", c->asked);
-    do {
-        if (receive_line(c, line, sizeof line) != 0)
-            return -1;
-    } while (strstr(line, "\"id\":") && !strstr(line, mark));
     const char *number = strstr(line, "\"client\":");
     if (!strstr(line, "\"ok\":true") || !number)
         return fail_with_answer(c, line);
@@ -359,13 +365,15 @@ int haptic_force(haptic_client *c, const double force[3], double seconds)
 
 void haptic_release(haptic_client *c)
 {
-    char line[64];
+    char line[1024];
     if (c->client == 0)
         return;
     c->client = 0;
     snprintf(line, sizeof line, "{\"op\":\"release\",\"id\":%u,\"hand\":%d}\n", ++c->asked,
              c->hand);
-    (void)send_line(c, line);
+    /* Who asks for the hand after this call must find it free. */
+    if (send_line(c, line) == 0)
+        (void)await_answer(c, line, sizeof line);
 }
 
 const char *haptic_error(const haptic_client *c)

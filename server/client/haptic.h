@@ -78,7 +78,8 @@ int haptic_lease(haptic_client *c);
  * nothing is sent and the last force lives out its time. */
 int haptic_force(haptic_client *c, const double force[3], double seconds);
 
-/* Gives the lease back; the force fades. */
+/* Gives the lease back; the force fades. Returns when the server has taken it (2 s at most), so
+ * that whoever asks next finds the hand free. */
 void haptic_release(haptic_client *c);
 
 /* Text for the last failure. */
